@@ -34,7 +34,7 @@ export async function interleave<Name extends string>(
   return Object.fromEntries(names.map((name) => [name, summarise(samples[name])])) as Record<Name, Summary>;
 }
 
-function summarise(samples: readonly number[]): Summary {
+export function summarise(samples: readonly number[]): Summary {
   const sorted = [...samples].sort((a, b) => a - b);
   const at = (share: number) =>
     sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createRuntime, type Runtime } from '../../src/index.js';
+import { type Checkpoint, createRuntime, type Runtime } from '../../src/index.js';
 import { defineLine } from '../line.js';
 import { interleave } from '../measure.js';
+import { fill } from '../tree.js';
 
 const files = 100_000;
 
@@ -22,8 +23,17 @@ export default defineLine({
       createRuntime({ config: false, backend: 'sandbox', workspace: { from, mode: 'overlay' }, plugins: [] });
     await using runtime = await open(large);
     await using tenth = await open(small);
-    for (const one of [runtime, tenth]) await one.run('for i in 1 2 3; do echo x > d$i/new; rm d$i/f1; done');
+    await using changed = await open(large);
+    for (const one of [runtime, tenth])
+      await one.run('for i in {1..5}; do echo x > d$i/new; rm d$i/f1; done');
+    await changed.run('for i in {1..500}; do echo x > d7/new$i; rm d8/f$i; done');
+    await changed.checkpoint();
     const first = await runtime.checkpoint();
+    const firstOfTenth = await tenth.checkpoint();
+    const forkOf = async (one: Runtime, from: Checkpoint) => {
+      forks = await one.fork({ from });
+      await forks[0]?.run(':');
+    };
     let forks: Runtime[] = [];
     let count = 0;
     try {
@@ -34,13 +44,16 @@ export default defineLine({
           'checkpoint, a tenth of the files': () => tenth.checkpoint(),
           checkpoint: () => runtime.checkpoint(),
           diff: () => runtime.diff(),
-          change: () => runtime.run(`echo ${count++} > d5/state`),
+          'diff, a tenth of the files': () => tenth.diff(),
+          'diff, 1,000 changes': () => changed.diff(),
+          change: () => runtime.run(`echo ${count++} > d5/new`),
           rewind: () => runtime.rewind(first),
-          'fork to an answer': async () => {
-            forks = await runtime.fork({ from: first });
-            await forks[0]?.run(':');
-          },
+          'change, a tenth of the files': () => tenth.run(`echo ${count++} > d5/new`),
+          'rewind, a tenth of the files': () => tenth.rewind(firstOfTenth),
+          'fork to an answer': () => forkOf(runtime, first),
           'close a fork': () => forks[0]?.close(),
+          'fork to an answer, a tenth of the files': () => forkOf(tenth, firstOfTenth),
+          'close that fork': () => forks[0]?.close(),
           'ten forks to an answer': async () => {
             forks = await runtime.fork({ count: 10, from: first });
             await Promise.all(forks.map((fork) => fork.run(':')));
@@ -51,7 +64,13 @@ export default defineLine({
         },
         { rounds: 10, warmup: 2 },
       );
-      const flat = timings.checkpoint.p50 / timings['checkpoint, a tenth of the files'].p50;
+      const flat = (name: 'checkpoint' | 'rewind' | 'diff' | 'fork to an answer') => ({
+        name: `${name}, ten times the files`,
+        value: timings[name].p50 / timings[`${name}, a tenth of the files`].p50,
+        unit: '×' as const,
+        better: 'less' as const,
+        bar: 1.5,
+      });
       return {
         timings,
         floor: 'cp -a of a tenth',
@@ -73,7 +92,14 @@ export default defineLine({
             better: 'less',
             bar: 60,
           },
-          { name: 'ten times the files', value: flat, unit: '×', better: 'less', bar: 1.5 },
+          ...(['checkpoint', 'rewind', 'diff', 'fork to an answer'] as const).map(flat),
+          {
+            name: 'diff, 1,000 changes in place of 10',
+            value: timings['diff, 1,000 changes'].p50 / timings.diff.p50,
+            unit: '×',
+            better: 'less',
+            bar: 100,
+          },
         ],
       };
     } finally {
@@ -81,11 +107,3 @@ export default defineLine({
     }
   },
 });
-
-function fill(path: string, count: number): void {
-  for (let directory = 0; directory < 100; directory++) {
-    mkdirSync(join(path, `d${directory}`), { recursive: true });
-    for (let file = 0; file < count / 100; file++)
-      writeFileSync(join(path, `d${directory}`, `f${file}`), 'content');
-  }
-}

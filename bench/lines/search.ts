@@ -1,13 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRuntime } from '../../src/index.js';
 import { rawSpawn } from '../floors.js';
 import { defineLine } from '../line.js';
 import { interleave } from '../measure.js';
+import { fill } from '../tree.js';
 
 const files = 100_000;
-const directories = 100;
 /** One file in so many has the word, and the name. */
 const rare = 10_000;
 
@@ -17,7 +17,9 @@ export default defineLine({
 
   async measure() {
     const workspace = mkdtempSync(join(tmpdir(), 'bench-search-'));
-    fill(workspace);
+    fill(workspace, files, (index) =>
+      index % rare === 0 ? ['.rare', 'a needle\n'] : ['.txt', 'some hay\n'],
+    );
     try {
       await using runtime = await createRuntime({ config: false, backend: 'sandbox', workspace });
       const expectAll = (found: readonly unknown[]) => {
@@ -46,16 +48,3 @@ export default defineLine({
     }
   },
 });
-
-function fill(root: string): void {
-  for (let directory = 0; directory < directories; directory++) {
-    mkdirSync(join(root, `d${directory}`));
-    for (let file = directory; file < files; file += directories) {
-      const isRare = file % rare === 0;
-      writeFileSync(
-        join(root, `d${directory}`, isRare ? `f${file}.rare` : `f${file}.txt`),
-        isRare ? 'a needle\n' : 'some hay\n',
-      );
-    }
-  }
-}
