@@ -1,4 +1,5 @@
 /** Idle sandboxes held at once: what each costs, and whether all of them still answer. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { createRuntime, type Runtime } from '../src/index.js';
 import { defineLine, type Line, type Measured } from './line.js';
 import { interleave } from './measure.js';
@@ -7,6 +8,7 @@ import { availableBytes, descendants, mebibyte, proportionalBytes } from './memo
 const atOnce = 8;
 /** MiB; also what must be free for each before it begins. */
 const mostEach = 1.5;
+const processesEach = 4;
 
 export function idleLine(name: string, held: number): Line {
   return defineLine({
@@ -17,9 +19,7 @@ export function idleLine(name: string, held: number): Line {
 }
 
 async function measureIdle(held: number): Promise<Measured> {
-  const room = Math.floor(availableBytes() / (mostEach * mebibyte));
-  if (room < held)
-    throw new Error(`There is memory for ${room} sandboxes of ${mostEach} MiB here, and not for ${held}.`);
+  expectRoom(held);
   const runtimes: Runtime[] = [];
   const before = { own: proportionalBytes(process.pid), available: availableBytes() };
   try {
@@ -62,6 +62,19 @@ async function measureIdle(held: number): Promise<Measured> {
   } finally {
     await inParallel(runtimes.length, async (index) => runtimes[index]?.close());
   }
+}
+
+/** Better than to take the memory, or the last process, from everybody on the machine. */
+function expectRoom(held: number): void {
+  const room = Math.floor(availableBytes() / (mostEach * mebibyte));
+  if (room < held)
+    throw new Error(`There is memory for ${room} sandboxes of ${mostEach} MiB here, and not for ${held}.`);
+  const most = Number(readFileSync('/proc/sys/kernel/pid_max', 'latin1'));
+  const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).length;
+  if (most - processes < held * processesEach)
+    throw new Error(
+      `${held} sandboxes have ${held * processesEach} processes, and kernel.pid_max is ${most}: raise it with sysctl.`,
+    );
 }
 
 async function start(): Promise<Runtime> {

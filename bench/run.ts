@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compareHeads } from './compare/compare.js';
 import { type Figure, holds, type Line, type Measured } from './line.js';
+import { runLines } from './run-lines.js';
 
 const folder = new URL('lines/', import.meta.url);
 
@@ -44,30 +45,16 @@ const state = mkdtempSync(join(tmpdir(), 'workcell-bench-state-'));
 process.env.XDG_STATE_HOME = state;
 process.once('exit', () => rmSync(state, { recursive: true, force: true }));
 
-let missed = 0;
-for (const name of wanted.length > 0 ? wanted : known) {
-  const { default: line } = (await import(new URL(`${name}.ts`, folder).href)) as { default: Line };
-  let measured: Measured;
-  try {
-    measured = await line.measure();
-  } catch (error) {
-    // The other lines still have something to say.
-    missed++;
-    console.error(`\n${name}: FAILED: ${error instanceof Error ? error.message : String(error)}`);
-    continue;
-  }
-  missed += measured.figures.filter((figure) => !holds(figure)).length;
-  if (json)
-    console.log(
-      JSON.stringify({
-        name: line.name,
-        summary: line.summary,
-        ...measured,
-        figures: measured.figures.map(withVerdict),
-      }),
-    );
-  else print(line, measured);
-}
+const missed = await runLines(wanted.length > 0 ? wanted : known, {
+  load: async (name) => ((await import(new URL(`${name}.ts`, folder).href)) as { default: Line }).default,
+  measured: (line, measured) => {
+    const { name, summary } = line;
+    const figures = measured.figures.map(withVerdict);
+    if (json) console.log(JSON.stringify({ name, summary, ...measured, figures }));
+    else print(line, measured);
+  },
+  failed: (name, reason) => console.error(`\n${name}: FAILED: ${reason}`),
+});
 process.exitCode = missed === 0 ? 0 : 1;
 
 function withVerdict(figure: Figure) {

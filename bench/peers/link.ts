@@ -27,7 +27,7 @@ export interface Link extends AsyncDisposable {
 export const markVariable = 'WORKCELL_BENCH_PEER';
 
 /** Longer than this nothing here takes, unless it hangs. */
-const longestMs = 240_000;
+const longestMs = 120_000;
 
 export function startAdapter(
   argv: readonly string[],
@@ -44,10 +44,16 @@ export function startAdapter(
   child.stderr?.setEncoding('utf8').on('data', (piece: string) => {
     complaint = (complaint + piece).slice(-2000);
   });
+  let late = false;
   const waiting: ((answer: Timed) => void)[] = [];
   const ended = once(child, 'exit').then(([code, signal]) => {
     const last = complaint.trim().split('\n').at(-1) ?? '';
-    for (const answer of waiting.splice(0)) answer({ error: `It ended with ${code ?? signal}. ${last}` });
+    for (const answer of waiting.splice(0))
+      answer({
+        error: late
+          ? `It took longer than ${longestMs / 1000} seconds.`
+          : `It ended with ${code ?? signal}. ${last}`,
+      });
   });
   child.stdin?.on('error', () => {});
   if (child.stdout !== null)
@@ -62,7 +68,10 @@ export function startAdapter(
       if (child.exitCode !== null || child.signalCode !== null)
         return Promise.resolve({ error: `It has ended. ${complaint.trim().split('\n').at(-1) ?? ''}` });
       return new Promise((resolve) => {
-        const timer = setTimeout(() => child.kill('SIGKILL'), longestMs);
+        const timer = setTimeout(() => {
+          late = true;
+          child.kill('SIGKILL');
+        }, longestMs);
         waiting.push((answer) => {
           clearTimeout(timer);
           resolve(answer);

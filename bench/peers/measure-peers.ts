@@ -20,6 +20,8 @@ export interface Weight {
 export interface Measurements {
   readonly results: readonly Result[];
   readonly weights: readonly Weight[];
+  /** Its time was over before everybody had done everything. */
+  readonly cut: boolean;
 }
 
 interface Runner {
@@ -39,6 +41,8 @@ export interface MeasureOptions {
   /** Where the adapters run; some of them leave logs there. */
   readonly directory: string;
   readonly enginePid: number;
+  /** After so long it begins nothing more. */
+  readonly mostMs: number;
   readonly tell: (progress: string) => void;
 }
 
@@ -46,6 +50,8 @@ export async function measurePeers(options: MeasureOptions): Promise<Measurement
   const { peers, rounds, tell } = options;
   const results = new Map<string, Result>();
   const weights: Weight[] = [];
+  const end = performance.now() + options.mostMs;
+  let cut = false;
   const runners: Runner[] = [];
   try {
     for (const entry of peers) {
@@ -64,10 +70,14 @@ export async function measurePeers(options: MeasureOptions): Promise<Measurement
     }
     for (let round = 0; round < rounds; round++)
       for (const work of works) {
-        if (round >= (work.rounds ?? rounds)) continue;
+        if (work.only !== undefined && round !== (work.only === 'first' ? 0 : rounds - 1)) continue;
         // Who goes first changes, so that nobody always finds the machine as the same neighbour left it.
         const turn = runners.map((_, index) => runners[(index + round) % runners.length] as Runner);
         for (const runner of turn) {
+          if (performance.now() > end) {
+            cut = true;
+            break;
+          }
           tell(`round ${round + 1}: ${work.parts.map(({ name }) => name).join(', ')}: ${runner.entry.name}`);
           await doWork(runner, work, options, results, weights);
         }
@@ -76,10 +86,10 @@ export async function measurePeers(options: MeasureOptions): Promise<Measurement
     for (const { link, mark } of runners) {
       await link[Symbol.asyncDispose]();
       // What a peer leaves behind, such as the server of a terminal multiplexer.
-      for (const pid of processesOf(mark, [])) end(pid);
+      for (const pid of processesOf(mark, [])) kill(pid);
     }
   }
-  return { results: [...results.values()], weights };
+  return { results: [...results.values()], weights, cut };
 }
 
 async function doWork(
@@ -135,7 +145,7 @@ function resultOf(results: Map<string, Result>, peer: string, { name }: Part): R
   return result;
 }
 
-function end(pid: number): void {
+function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {

@@ -94,7 +94,8 @@ export function allPeers(folder: string, image: string, workcell: string): PeerE
       name: '`camel-ai`',
       version: '0.2.90',
       isolates: 'nothing here; its Docker backend needs an image that it does not bring',
-      used: 'TerminalToolkit without safe mode, FileToolkit, JupyterKernelInterpreter; files are read without it',
+      used: 'TerminalToolkit without safe mode, FileToolkit, JupyterKernelInterpreter; files are read without it. As in its own container (`CAMEL_RUNTIME`): elsewhere each toolkit first makes a Python environment from the package index',
+      env: { CAMEL_RUNTIME: 'true' },
       argv: python('camel', 'camel_local.py'),
     },
     {

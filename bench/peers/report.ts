@@ -33,9 +33,12 @@ export function peersSection(report: Report): string {
     .join('\n\n');
 }
 
-function machineOf({ at, machine, rounds }: Report): string {
+function machineOf({ at, machine, rounds, cut }: Report): string {
+  const left = cut
+    ? ' Its time was over before everybody had done everything: some have fewer samples, or none.'
+    : '';
   const { processors, memoryGib, kernel, node, load } = machine;
-  return `Measured ${at.slice(0, 10)} on ${processors}, ${memoryGib} GiB, ${kernel}, Node ${node}, in ${rounds} rounds. The load average was ${load} when it began.`;
+  return `Measured ${at.slice(0, 10)} on ${processors}, ${memoryGib} GiB, ${kernel}, Node ${node}, in ${rounds} rounds. The load average was ${load} when it began.${left}`;
 }
 
 function whoTable({ peers }: Report): string {

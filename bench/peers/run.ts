@@ -1,5 +1,5 @@
 /**
- * `npm run bench:peers [peer…] [--rounds N] [--slice SECONDS]`: installs the peers, has them do the same work in turn, keeps the raw
+ * `npm run bench:peers [peer…] [--rounds N] [--slice SECONDS] [--minutes N]`: installs the peers, has them do the same work in turn, keeps the raw
  * samples in the user's cache folder, and writes `docs/benchmarks.md`. With named peers it only prints.
  */
 import { execFileSync } from 'node:child_process';
@@ -15,11 +15,15 @@ import { allPeers, floorName } from './peers.js';
 import { peersSection } from './report.js';
 
 const {
-  values: { rounds, slice },
+  values: { rounds, slice, minutes },
   positionals: wanted,
 } = parseArgs({
   allowPositionals: true,
-  options: { rounds: { type: 'string', default: '5' }, slice: { type: 'string', default: '10' } },
+  options: {
+    rounds: { type: 'string', default: '5' },
+    slice: { type: 'string', default: '10' },
+    minutes: { type: 'string', default: '60' },
+  },
 });
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -42,6 +46,7 @@ try {
     sliceMs: Number(slice) * 1000,
     env: { WORKCELL_BENCH_PEERS: folder, DOCKER_HOST: engine.host, XDG_STATE_HOME: state },
     directory: state,
+    mostMs: Number(minutes) * 60_000,
     enginePid: engine.networkPid,
     tell: (progress) => console.error(progress),
   });

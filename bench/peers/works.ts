@@ -18,8 +18,8 @@ export interface Work {
   readonly between?: readonly (readonly Ask[])[];
   readonly after?: readonly (readonly Ask[])[];
   readonly parts: readonly Part[];
-  /** In the first so many rounds only. */
-  readonly rounds?: number;
+  /** In that round only; the heaviest comes last, so that a peer which does not survive it has done all else. */
+  readonly only?: 'first' | 'last';
 }
 
 /** The place that stays open for the whole run, and one that comes and goes. */
@@ -72,7 +72,7 @@ export const works: readonly Work[] = [
     ],
   },
   {
-    rounds: 2,
+    only: 'first',
     parts: [
       {
         name: '1,000 files',
@@ -83,7 +83,7 @@ export const works: readonly Work[] = [
     ],
   },
   {
-    rounds: 1,
+    only: 'first',
     parts: [
       {
         name: 'first code cell',
@@ -97,7 +97,7 @@ export const works: readonly Work[] = [
     parts: [{ name: 'code cell', summary: '`1 + 1` in a kernel that runs', times: 30, steps: [[addition]] }],
   },
   {
-    rounds: 1,
+    only: 'last',
     after: [many.map(close)],
     parts: [
       {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Line } from '../../bench/line.js';
 import { tryOnly } from '../../bench/measure.js';
+import { runLines } from '../../bench/run-lines.js';
 
 const folder = new URL('../../bench/lines/', import.meta.url);
 const names = readdirSync(folder)
@@ -35,4 +36,31 @@ it.each(short)('one round of %s gives its figures', async (name) => {
   expect(timings[floor]?.samples).toBe(1);
   expect(figures.length).toBeGreaterThan(0);
   for (const { value } of figures) expect(value).toBeGreaterThan(Number.NEGATIVE_INFINITY);
+});
+
+it('tells of a line that cannot run, counts it as missed, and measures the others', async () => {
+  const figure = { name: 'p50', value: 3, unit: 'ms', better: 'less' } as const;
+  const lines: Record<string, Line> = {
+    broken: { name: 'broken', summary: '', measure: () => Promise.reject(new Error('no room here')) },
+    one: {
+      name: 'one',
+      summary: '',
+      measure: async () => ({
+        timings: {},
+        floor: '',
+        figures: [
+          { ...figure, bar: 2 },
+          { ...figure, bar: 4 },
+        ],
+      }),
+    },
+  };
+  const told: string[] = [];
+  const missed = await runLines(['broken', 'one'], {
+    load: async (name) => lines[name] as Line,
+    measured: ({ name }) => void told.push(name),
+    failed: (name, reason) => void told.push(`${name}: ${reason}`),
+  });
+  expect(told).toEqual(['broken: no room here', 'one']);
+  expect(missed).toBe(2);
 });

@@ -22,10 +22,10 @@ const broken: PeerEntry = {
 const untruthful: PeerEntry = {
   ...broken,
   name: 'untruthful',
-  argv: [process.execPath, '--import', import.meta.resolve('tsx'), join(directory, 'untruthful.ts')],
+  argv: [process.execPath, '--import', import.meta.resolve('tsx'), join(directory, 'untruthful.mts')],
 };
 writeFileSync(
-  join(directory, 'untruthful.ts'),
+  join(directory, 'untruthful.mts'),
   `import { serve } from ${JSON.stringify(new URL('../../bench/peers/adapters/adapter.ts', import.meta.url).href)};
 void serve({ open: async () => ({
   run: async () => 'nonsense', write: async () => {}, read: async () => 'nonsense', close: async () => {},
@@ -49,6 +49,7 @@ it('does the work through a real adapter, and tells of peers that fail or answer
     env: { XDG_STATE_HOME: directory },
     directory,
     enginePid: 0,
+    mostMs: 60_000,
     tell: () => {},
   });
   const of = (peer: string) => results.filter((result) => result.peer === peer);
@@ -84,6 +85,7 @@ it('says where a peer is ahead, with every failure and without trimming', () => 
       sampled('quick', [1, 1, 1, 900]),
       sampled('slow', [4], ['It | broke at /some/place/of/mine']),
     ],
+    cut: false,
     weights: [
       { peer: 'Workcell `sandbox`', bytesEach: 2 ** 21 },
       { peer: 'quick', bytesEach: 2 ** 20 },
