@@ -16,7 +16,7 @@ export interface Subject {
   start(): Promise<Growing>;
 }
 
-export interface Growing extends AsyncDisposable {
+interface Growing extends AsyncDisposable {
   grow(count: number): Promise<void>;
   use(): Promise<unknown>;
   /** What follows each use, without its time. */

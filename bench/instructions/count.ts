@@ -23,6 +23,7 @@ export async function countInstructions(): Promise<Counts> {
       bundle: true,
       platform: 'node',
       format: 'esm',
+      target: 'node20',
       // Packages in the older form ask for their parts by `require`.
       banner: {
         js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
@@ -53,16 +54,22 @@ export async function countInstructions(): Promise<Counts> {
   }
 }
 
-/** The first dump ends where the first part begins; from then on one is of a part, and the next of what lies before the next part. */
+/** Node calls `umask` twice for one `process.umask`, so of each part there is what came before it, a gap, itself and a gap. */
+const dumpsEach = 4;
+const ownDump = 2;
+
 function countsIn(folder: string): Counts {
   const dumps = readdirSync(folder)
     .map((name) => /^count\.(\d+)$/.exec(name)?.[1])
     .filter((number) => number !== undefined)
     .sort((a, b) => Number(a) - Number(b))
     .map((number) => totalOf(readFileSync(join(folder, `count.${number}`), 'utf8')));
-  if (dumps.length < names.length * 2)
-    throw new Error(`The counter gave ${dumps.length} counts in place of ${names.length * 2}.`);
-  return Object.fromEntries(names.map((name, index) => [name, dumps[index * 2 + 1]])) as Counts;
+  const counts = names.map((name, index) => [name, dumps[index * dumpsEach + ownDump]] as const);
+  // Fewer than this means that something else was counted, such as such a gap.
+  const least = 10_000;
+  if (counts.some(([, count = 0]) => count < least))
+    throw new Error(`These are no counts of the parts: ${dumps.join(', ')}.`);
+  return Object.fromEntries(counts) as Counts;
 }
 
 function totalOf(dump: string): number {

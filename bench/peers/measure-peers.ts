@@ -5,14 +5,14 @@ import { floorName, type PeerEntry } from './peers.js';
 import { bytesOf, processesOf } from './weigh.js';
 import { kept, type Part, type Work, works } from './works.js';
 
-export interface Result {
+interface Result {
   readonly peer: string;
   readonly part: string;
   readonly samplesMs: number[];
   readonly failures: string[];
 }
 
-export interface Weight {
+interface Weight {
   readonly peer: string;
   readonly bytesEach: number;
 }

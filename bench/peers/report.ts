@@ -136,9 +136,8 @@ function capital(text: string): string {
 /** Of a message from a peer: short, and nothing that ends a cell of the table or is a path of this machine. */
 function oneLine(text: string): string {
   return text
-    .replaceAll(/\s+/g, ' ')
     .replaceAll(/(?:\/[\w.@-]+){2,}/g, '…')
-    .replaceAll(/[|<>`]/g, ' ')
+    .replaceAll(/[|<>`\s]+/g, ' ')
     .slice(0, 160)
     .trim();
 }
