@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-const names = ['masking', 'rules', 'terminal output', 'schemas'] as const;
+const names = ['reference', 'masking', 'rules', 'terminal output', 'schemas'] as const;
 
 export type Counts = Readonly<Record<(typeof names)[number], number>>;
 

@@ -20,8 +20,20 @@ const command =
   'cd packages/core && npm test -- --reporter=dot 2>&1 | tail -20; find . -name "*.log" -delete';
 const screen = Buffer.from(`${'\u001b[32mok\u001b[0m a test that passed\r\n'.repeat(30)}50%\r100%\r\n`);
 
+/** Of nobody's code: what another version of Node makes dearer, it makes dearer here too. */
+function reference(): number {
+  let sum = 0;
+  for (let round = 0; round < 200; round++) {
+    const parsed = JSON.parse(`{"list":[1,2,3],"text":"line ${round}"}`) as { list: number[]; text: string };
+    const fields = Object.fromEntries(Object.entries(parsed).map(([key, value]) => [key, String(value)]));
+    sum += /(\d+)$/.exec(fields.text ?? '')?.[1]?.length ?? 0;
+  }
+  return sum;
+}
+
 /** In the order in which `count.ts` names them. */
 const parts: readonly (() => unknown)[] = [
+  reference,
   () => mask.value({ observation: 'run', command: 'npm test', output, exitCode: 1 }),
   () => analyze({ action: 'run', command }),
   () => render(screen, { columns: 200, rows: 50 }),
