@@ -80,7 +80,7 @@ export function allPeers(folder: string, image: string, workcell: string): PeerE
       version: '0.0.78',
       isolates:
         'network, and writing files; it lets commands read the machine; no record, no limits on memory',
-      used: 'the library; each command is a sandbox of its own (no session). Without calls for files, they go through commands',
+      used: 'the library; each command is a sandbox of its own (no session). Its proxies are there once for a process, so a further place is only a folder. Without calls for files, they go through commands',
       argv: node('sandbox-runtime.ts'),
     },
     {

@@ -52,21 +52,18 @@ function whoTable({ peers }: Report): string {
 
 function partTable(report: Report, { name, summary }: { name: string; summary: string }): string {
   const floor = summaryOf(report, floorName, name);
-  const rows = report.peers.map((peer) => {
+  const rows = report.peers.flatMap((peer) => {
     const result = report.results.find((one) => one.peer === peer.name && one.part === name);
     const of = summaryOf(report, peer.name, name);
     const failed = result?.failures.length ?? 0;
-    if (of === undefined)
-      return [peer.name, '–', '–', '–', '–', '–', '0', failed === 0 ? '' : String(failed)];
+    // It had no time left for this part.
+    if (of === undefined && failed === 0) return [];
+    if (of === undefined) return [[peer.name, '–', '–', '–', '–', '–', '0', String(failed)]];
     const ratio = floor === undefined ? '–' : `${digits(of.p50 / floor.p50)}×`;
-    return [
-      peer.name,
-      ...[of.p50, of.p95, of.p99, of.max].map(digits),
-      ratio,
-      String(of.samples),
-      failed === 0 ? '' : String(failed),
-    ];
+    const percentiles = [of.p50, of.p95, of.p99, of.max].map(digits);
+    return [[peer.name, ...percentiles, ratio, String(of.samples), failed === 0 ? '' : String(failed)]];
   });
+  if (rows.length === 0) return `### ${capital(name)}\n\n${capital(summary)}: not done in this run.`;
   const head = ['', 'p50 ms', 'p95 ms', 'p99 ms', 'max ms', 'of the floor', 'samples', 'failed'];
   return `### ${capital(name)}\n\n${capital(summary)}.\n\n${table(head, rows)}`;
 }

@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir, totalmem } from 'node:os';
+import { cpus, release, tmpdir, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -55,7 +55,7 @@ try {
     machine: {
       processors: `${cpus().length} × ${cpus()[0]?.model.trim()}`,
       memoryGib: Math.round(totalmem() / 1024 ** 3),
-      kernel: execFileSync('uname', ['-sr'], { encoding: 'utf8' }).trim(),
+      kernel: `${type()} ${release().split('-')[0]}`,
       node: process.version,
       load: readFileSync('/proc/loadavg', 'utf8').split(' ').slice(0, 3).join(' '),
     },
