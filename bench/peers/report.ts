@@ -72,6 +72,7 @@ function weightTable({ weights }: Report): string {
   const rows = weights.map(({ peer, bytesEach }) => [peer, digits(bytesEach / mebibyte)]);
   const words =
     'What the processes of a peer grew by for each of the 20 places above, in proportional set size, its servers and those of an engine included.';
+  if (rows.length === 0) return `### Idle memory\n\n${words} Not done in this run.`;
   return `### Idle memory\n\n${words}\n\n${table(['', 'MiB each'], rows)}`;
 }
 
