@@ -55,7 +55,9 @@ function partTable(report: Report, { name, summary }: { name: string; summary: s
   const rows = report.peers.flatMap((peer) => {
     const result = report.results.find((one) => one.peer === peer.name && one.part === name);
     const of = summaryOf(report, peer.name, name);
-    const failed = result?.failures.length ?? 0;
+    const failures = result?.failures ?? [];
+    const failed = failures.length;
+    if (failures.some(isLack)) return [[peer.name, 'has none', '', '', '', '', '', '']];
     // It had no time left for this part.
     if (of === undefined && failed === 0) return [];
     if (of === undefined) return [[peer.name, '–', '–', '–', '–', '–', '0', String(failed)]];
@@ -103,7 +105,7 @@ function aheadOf(report: Report): string {
 
 function failuresOf({ results }: Report): string {
   const rows = results
-    .filter(({ failures }) => failures.length > 0)
+    .filter(({ failures }) => failures.length > 0 && !failures.some(isLack))
     .map(({ peer, part, failures }) => [peer, part, String(failures.length), oneLine(failures[0] ?? '')]);
   const text = rows.length === 0 ? 'None.' : table(['who', 'at', 'times', 'the first said'], rows);
   return `### Failures\n\n${text}`;
@@ -111,6 +113,11 @@ function failuresOf({ results }: Report): string {
 
 function absentList(): string {
   return `### Not measured\n\n${absent.map(([who, why]) => `- ${who}: ${why}.`).join('\n')}`;
+}
+
+/** What a peer does not offer is no failure. */
+function isLack(failure: string): boolean {
+  return failure.includes('It has no code cells.');
 }
 
 function summaryOf({ results }: Report, peer: string, part: string): Summary | undefined {
