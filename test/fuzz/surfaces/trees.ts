@@ -25,7 +25,8 @@ export const trees: Surface = {
       runtime.run(inside('trees', seed, 'tree'), { timeoutMs: 20_000 }),
     );
     // What a slow machine made of the tree by then is a tree, too.
-    if (made?.endedBy === 'exit' && made.exitCode !== 0) throw new Error(`The generator failed: ${made?.output}`);
+    if (made?.endedBy === 'exit' && made.exitCode !== 0)
+      throw new Error(`The generator failed: ${made?.output}`);
     for (let count = 0; count < 5; count++) await random.pick(looks)(round);
     await answered('removing a tree', 10_000, (signal) =>
       runtime.execute({ action: 'remove', path: 'tree', recursive: true, force: true }, { signal }),
