@@ -5,12 +5,13 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../../src/base/own-directory.js';
 import { sweepAbandoned } from '../../src/cell/launchers/scratch.js';
@@ -92,6 +93,11 @@ describe('kept changes', () => {
   const change = (cwd: string, command: string) =>
     call(cwd, 'run', '--backend', 'sandbox', '--no-config', '--overlay', command);
 
+  const placesOf = (name: string) => {
+    const all = join(state, name, 'workcell/overlays');
+    return (readdirSync(all, { recursive: true }) as string[]).filter((path) => /^[^/]+\/[^/]+$/.test(path));
+  };
+
   it('are shown, previewed and applied later, without loss of what somebody else changed', async () => {
     const place = repository('kept', { text: 'one\ntwo\n', mine: 'mine\n', gone: 'gone\n' });
     const ran = await change(
@@ -156,10 +162,54 @@ describe('kept changes', () => {
     expect(await call(place, 'discard')).toMatchObject({ exitCode: 0 });
   });
 
-  const placesOf = (name: string) => {
-    const all = join(state, name, 'workcell/overlays');
-    return (readdirSync(all, { recursive: true }) as string[]).filter((path) => /^[^/]+\/[^/]+$/.test(path));
-  };
+  it('are named by the beginning of an id that only one has', async () => {
+    const place = repository('ambiguous', { text: '' });
+    for (const id of ['aaaa0001', 'aaaa0002']) {
+      await change(place, `echo ${id} > text`);
+      const all = join(state, 'ambiguous/workcell/overlays');
+      const made = placesOf('ambiguous').find((path) => !basename(path).startsWith('aaaa')) ?? '';
+      renameSync(join(all, made), join(all, dirname(made), id));
+    }
+    for (const verb of ['discard', 'apply', 'diff']) {
+      const refused = await call(place, verb, 'aaaa');
+      expect(refused, verb).toMatchObject({ exitCode: 64, stdout: '' });
+      expect(refused.stderr, verb).toContain('aaaa0002, aaaa0001');
+      expect(await call(place, verb, ''), verb).toMatchObject({ exitCode: 66 });
+    }
+    expect((await call(place, 'diff', 'aaaa0001')).stdout).toContain('+aaaa0001\n');
+    expect(await call(place, 'discard', 'aaaa0002')).toMatchObject({ stdout: 'discarded aaaa0002\n' });
+    expect(await call(place, 'discard', 'aaaa')).toMatchObject({ stdout: 'discarded aaaa0001\n' });
+  });
+
+  it('are kept while other programs remove places that are empty', async () => {
+    const place = repository('vanishing', { text: '' });
+    const vanish = preloaded(`
+      const { mkdirSync, rmdirSync, readdirSync: list } = fs;
+      let removed = 0;
+      fs.mkdirSync = (path, ...words) => {
+        const made = mkdirSync(path, ...words);
+        if (/overlays\\/[0-9a-f]{32}$/.test(path) && removed++ < 2) rmdirSync(path);
+        return made;
+      };
+      fs.readdirSync = (path, ...words) => {
+        const other = path + '/' + '0'.repeat(32);
+        if (!path.endsWith('/overlays')) return list(path, ...words);
+        mkdirSync(other);
+        try { return list(path, ...words); } finally { rmdirSync(other); }
+      };`);
+    const ran = await callWith(
+      vanish,
+      place,
+      'run',
+      '--backend',
+      'sandbox',
+      '--no-config',
+      '--overlay',
+      'echo x > text',
+    );
+    expect(ran).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/kept as [0-9a-f]{8}/) });
+    expect(placesOf('vanishing')).toEqual([expect.stringMatching(/\/[0-9a-f]{8}$/)]);
+  });
 
   it('go whole, wherever a kill interrupts that', async () => {
     const place = repository('killed', { text: '' });
