@@ -37,7 +37,7 @@ export type {
   WorkcellEvent,
 } from './protocol/index.js';
 export { WorkcellError } from './protocol/index.js';
-export { type Best, type BestOfOptions, bestOf } from './runtime/best-of.js';
+export { attemptWith, type Best, type BestOfOptions, bestOf } from './runtime/best-of.js';
 export type {
   ApplyOptions,
   Checkpoint,

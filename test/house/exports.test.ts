@@ -19,6 +19,7 @@ const surface = {
       'WorkcellError',
       'agentSkills',
       'attachRuntime',
+      'attemptWith',
       'bestOf',
       'createRuntime',
       'driveRuntime',
