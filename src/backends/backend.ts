@@ -43,6 +43,16 @@ export interface WorkspaceOverlay {
   readonly work: string;
   /** An empty directory to mount it on. */
   readonly merged: string;
+  /** How much the upper layer may hold. Then it and `work` are in a file system of this size, which ends with the cell. */
+  readonly limit?: OverlayLimit | undefined;
+}
+
+export interface OverlayLimit {
+  /** An empty directory to mount that file system on; `upper` and `work` are made in it. */
+  readonly place: string;
+  readonly bytes: number;
+  /** Names, those of directories and links included. */
+  readonly files: number;
 }
 
 /** Whether a backend can start cells on this machine, and what it would enforce. */

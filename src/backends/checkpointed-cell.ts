@@ -55,7 +55,8 @@ export async function startCheckpointed(
   const isMirrored = !takesDirectory(backend);
   if (origin !== undefined && backend.sharesWorkspace) throw sharedBy(backend.type);
   // The executor of a keeper is in another process, which takes a directory and nothing else.
-  const takes = options.keeper === undefined || options.keeper === false ? backend : {};
+  const isKept = options.keeper !== undefined && options.keeper !== false;
+  const takes = isKept ? { type: backend.type } : backend;
   const from = origin && { prepared: origin.files, layer: origin.kept.held };
   const files = await withBases(() => prepareWorkspace(spec, takes, from));
   const store = new LayerStore(files.layers);
@@ -81,7 +82,8 @@ export async function startCheckpointed(
   }
   const beforeChange = spec.automatic ? async (action: string) => history?.takeBefore(action) : undefined;
   const { cell, hold } = holdable(started, { isMirrored, beforeChange });
-  const { upper, lower, base, since, isOwn } = files;
+  const { lower, base, since, isOwn } = files;
+  const upper = started.workspaceUpper ?? files.upper;
   const merged = started.workspaceRoot ?? files.path;
   const processes = started.processes ?? listPids;
   let history: RuntimeCheckpoints | undefined;

@@ -31,6 +31,11 @@ const workspaceSchema = z.strictObject({
   /** What one checkpoint may hold, in bytes on the disk and in files: a cell could fill both. */
   maxBytes: z.int().min(1).default(34_359_738_368),
   maxFiles: z.int().min(1).default(500_000),
+  /**
+   * What the cell may write there, in bytes and in names; it is in memory, and counts for the memory of the cell. A backend that
+   * cannot hold it to that starts no cell. Default for `files`: one for each 4 KiB.
+   */
+  size: z.strictObject({ bytes: z.int().min(65_536), files: z.int().min(16).optional() }).optional(),
 });
 
 /** Where a cell works, and whether it may change that. */
@@ -46,6 +51,8 @@ export interface PreparedWorkspace {
   readonly from?: string | undefined;
   /** Below all layers: the caller's directory under an overlay, an empty one under a copy. */
   readonly base: string;
+  /** Present for a base that is ours: forks need it, too. */
+  readonly ownBase?: Shared | undefined;
   /** What the cell writes to. */
   readonly upper: string;
   /** The layer that the cell began with. */
@@ -69,7 +76,13 @@ export function checkWorkspace(given: unknown): WorkspaceSpec {
         details: { option: 'workspace' },
       },
     );
-  const { from, mode } = result.data;
+  const { from, mode, size } = result.data;
+  if (mode === 'direct' && size !== undefined)
+    throw new WorkcellError(
+      'invalid-config',
+      'A workspace of mode "direct" is your own directory, which workspace.size cannot limit. Use another mode, or leave it out.',
+      { details: { option: 'workspace' } },
+    );
   if ((from === undefined) === (mode === 'empty')) return result.data;
   throw new WorkcellError(
     'invalid-config',
@@ -83,7 +96,7 @@ export function checkWorkspace(given: unknown): WorkspaceSpec {
 /** `origin`: the workspace to branch off from, at one of its checkpoints. */
 export async function prepareWorkspace(
   spec: WorkspaceSpec,
-  backend: Pick<Backend, 'overlays'>,
+  backend: Pick<Backend, 'overlays' | 'type'>,
   origin?: { readonly prepared: PreparedWorkspace; readonly layer: HeldLayer },
 ): Promise<PreparedWorkspace> {
   const scratch = realpathSync(makeScratch('workspace'));
@@ -101,7 +114,7 @@ export async function prepareWorkspace(
 
 async function begin(
   spec: WorkspaceSpec,
-  backend: Pick<Backend, 'overlays'>,
+  backend: Pick<Backend, 'overlays' | 'type'>,
   scratch: string,
   layers: string,
 ): Promise<PreparedWorkspace> {
@@ -109,11 +122,13 @@ async function begin(
   if (from !== undefined && isWithin(scratch, from)) throw holdsItself(from);
   const dispose = () => discardTree(scratch);
   const base = from ?? emptyDirectory();
-  const overlay = makeOverlay(scratch, [base]);
+  const overlay = makeOverlay(scratch, [base], spec.size);
+  const canOverlay = async () => (await backend.overlays?.(overlay)) === true;
+  if (spec.size !== undefined && !(await canOverlay())) throw notLimited(backend.type);
   // Taken from the file system that stamps the changes, before the cell can have read anything.
   const startedMs = statSync(overlay.merged).ctimeMs;
   const names = from === undefined ? new Set<string>() : namesBelow(from, knownNames);
-  if (spec.mode !== 'copy' && (await backend.overlays?.(overlay)))
+  if (spec.mode !== 'copy' && (await canOverlay()))
     return {
       spec,
       path: base,
@@ -126,25 +141,52 @@ async function begin(
       isOwn: () => true,
       dispose,
     };
-  const path = join(scratch, 'copy');
+  const own = new Shared(makeScratch('copy'));
+  const path = join(own.path, 'copy');
   const empty = emptyDirectory();
   const source = { upper: base, base: empty, merged: base, isCallers: true };
-  const copied = await captureLayer(source, path, new Whiteouts(layers));
+  const copied = await captureLayer(source, path, new Whiteouts(layers)).catch(async (error: unknown) => {
+    await own.release();
+    throw error;
+  });
+  const isLimited = spec.size !== undefined;
   return {
     spec,
     path,
+    // The copy lies below a layer that holds no more than it may.
+    ...(isLimited && { overlay: { ...overlay, lower: [path] }, ownBase: own }),
     from,
-    base: empty,
-    upper: path,
+    base: isLimited ? path : empty,
+    upper: isLimited ? overlay.upper : path,
     layers,
     since: (entry, stats) => differsFrom(copied, entry, stats),
     isOwn: (difference) => differsFromCopied(copied, difference),
-    dispose,
+    dispose: async () => {
+      await Promise.all([own.release(), dispose()]);
+    },
   };
 }
 
+/** A directory that goes with the last of those that need it. */
+class Shared {
+  readonly path: string;
+  #holders = 1;
+
+  constructor(path: string) {
+    this.path = realpathSync(path);
+  }
+
+  hold(): void {
+    this.#holders++;
+  }
+
+  async release(): Promise<void> {
+    if (--this.#holders === 0) await discardTree(this.path);
+  }
+}
+
 async function branch(
-  { spec, path, from, base, overlay: first, since, isOwn }: PreparedWorkspace,
+  { spec, path, from, base, ownBase, overlay: first, since, isOwn }: PreparedWorkspace,
   layer: HeldLayer,
   scratch: string,
   layers: string,
@@ -152,17 +194,19 @@ async function branch(
   const common = { spec, from, base, layers, since, isOwn };
   if (first !== undefined) {
     const lower = await layer.mount(base);
-    const overlay = makeOverlay(scratch, [lower, base]);
+    const overlay = makeOverlay(scratch, [lower, base], spec.size);
     layer.hold();
+    ownBase?.hold();
     return {
       ...common,
       path,
+      ownBase,
       overlay,
       upper: overlay.upper,
       lower,
       dispose: async () => {
         layer.release();
-        await discardTree(scratch);
+        await Promise.all([ownBase?.release(), discardTree(scratch)]);
       },
     };
   }
@@ -172,7 +216,18 @@ async function branch(
   return { ...common, path: copy, upper: copy, dispose: () => discardTree(scratch) };
 }
 
-function makeOverlay(scratch: string, lower: readonly string[]): WorkspaceOverlay {
+function makeOverlay(
+  scratch: string,
+  lower: readonly string[],
+  size: WorkspaceSpec['size'],
+): WorkspaceOverlay {
+  if (size !== undefined) {
+    const [place, merged] = ['limited', 'merged'].map((name) => join(scratch, name)) as [string, string];
+    for (const path of [place, merged]) mkdirSync(path);
+    const { bytes, files = Math.ceil(bytes / bytesOfFile) } = size;
+    const limit = { place, bytes, files };
+    return { lower, upper: join(place, 'upper'), work: join(place, 'work'), merged, limit };
+  }
   const [upper, work, merged] = ['upper', 'work', 'merged'].map((name) => {
     const path = join(scratch, name);
     mkdirSync(path);
@@ -182,6 +237,9 @@ function makeOverlay(scratch: string, lower: readonly string[]): WorkspaceOverla
   chmodSync(upper, statSync(lower[0] as string).mode & 0o7777);
   return { lower, upper, work, merged };
 }
+
+/** Whoever names no count of files gets one for each of so many bytes. */
+const bytesOfFile = 4096;
 
 let empty: string | undefined;
 
@@ -193,6 +251,14 @@ function emptyDirectory(): string {
 
 function isWithin(path: string, directory: string): boolean {
   return path === directory || path.startsWith(directory === '/' ? '/' : `${resolve(directory)}/`);
+}
+
+function notLimited(backend: string): WorkcellError {
+  return new WorkcellError(
+    'capability-unsupported',
+    `Backend "${backend}" cannot limit the size of a workspace here: it takes an overlay of the kernel on a file system in memory, and user namespaces to mount them in. Leave out workspace.size.`,
+    { details: { backend, capability: 'workspace.size' } },
+  );
 }
 
 function holdsItself(from: string): WorkcellError {

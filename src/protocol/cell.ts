@@ -80,6 +80,8 @@ export interface Cell {
   readonly workspace: string;
   /** The path by which this side reaches the workspace, where the cell sees more than a directory of this machine. */
   readonly workspaceRoot?: string | undefined;
+  /** The path by which this side reaches what the cell wrote to its workspace, where a file system of the cell holds that. */
+  readonly workspaceUpper?: string | undefined;
   /** Its processes, as this machine numbers them. */
   readonly processes?: (() => Iterable<number>) | undefined;
   /** Published ports on the loopback of the machine that the cell is on. */

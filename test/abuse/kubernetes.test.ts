@@ -61,7 +61,8 @@ const pod = {
 describe('in a pod', () => {
   for (const abuse of measured) {
     test(`${abuse.id}: ${abuse.title}`, async () => {
-      const unclaimed: typeof abuse.unclaimed = (isolation) => gaps[abuse.id] ?? abuse.unclaimed?.(isolation);
+      const unclaimed: typeof abuse.unclaimed = (isolation, tools) =>
+        gaps[abuse.id] ?? abuse.unclaimed?.(isolation, tools);
       const verdict = await runCase({ ...abuse, unclaimed }, 'kubernetes', pod);
       found.set(abuse.id, verdict);
       expectHeld(verdict);

@@ -10,7 +10,12 @@ import {
   createBubblewrapLauncher,
 } from '../../cell/launchers/bubblewrap/bubblewrap-launcher.js';
 import { familyOf } from '../../cell/launchers/bubblewrap/cell-processes.js';
-import { cellEnvironment, workspaceInside } from '../../cell/launchers/bubblewrap/layout.js';
+import {
+  cellEnvironment,
+  cellUser,
+  socketsInside,
+  workspaceInside,
+} from '../../cell/launchers/bubblewrap/layout.js';
 import { readIsolation } from '../../cell/launchers/bubblewrap/namespace-facts.js';
 import { explain, findBubblewrap, findObstacle } from '../../cell/launchers/bubblewrap/obstacles.js';
 import type { CellExecutor } from '../../cell/plugins/plugin-cell.js';
@@ -124,7 +129,8 @@ export async function startSandbox(
       limits,
       enforcement,
       readWrite: [...readWrite, ...caches.map(({ inside }) => inside)],
-      isTemporary: workspace.isTemporary || overlay !== undefined,
+      isTemporary: !isCallers || overlay !== undefined,
+      isLimited: overlay?.limit !== undefined,
       setgidFiles,
       gpus,
     });
@@ -138,6 +144,7 @@ export async function startSandbox(
       network: gateway,
       workspace: workspaceInside,
       ...(overlay !== undefined && { workspaceRoot: `${launcher.files.root}${workspaceInside}` }),
+      ...(overlay?.limit !== undefined && { workspaceUpper: `${launcher.around}${overlay.upper}` }),
       processes: () => familyOf(hostPid),
       lost: new Promise((resolve) => {
         void exited.then((how) => {

@@ -10,7 +10,7 @@ import { Pace } from '../../base/pace.js';
 import { removeTree } from '../../base/remove-tree.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { Difference } from './compare.js';
-import { copyEntry, createFile } from './copy-entry.js';
+import { copyEntry, copyFailure, createFile } from './copy-entry.js';
 import { Folder, Handle, textOf } from './layer-folder.js';
 import { type View, ViewFolder, withEntry } from './workspace-view.js';
 
@@ -44,11 +44,13 @@ export async function writeChanges(target: string, source: View, writes: readonl
   if (writes.length === 0) return writing;
   using root = Folder.open(target, { unlock: true });
   const staging = `${stagingPrefix}${process.pid}-${randomBytes(6).toString('hex')}`;
-  mkdirSync(root.at(staging), { mode: 0o700 });
   try {
+    mkdirSync(root.at(staging), { mode: 0o700 });
     using staged = root.child(staging) as Folder;
     await stage(staged, source, writes);
     await writing.all(root, staged, writes);
+  } catch (cause) {
+    throw copyFailure(cause);
   } finally {
     removeTree(`${root.base}/${staging}`);
   }

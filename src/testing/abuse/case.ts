@@ -16,8 +16,11 @@ export interface AbuseCase {
   readonly expected: Expected;
   /** Programs that the attack needs inside the cell. */
   readonly needs?: readonly string[];
-  /** Why a cell like this one does not claim to withstand the attack, by its own report; undefined if it does. */
-  unclaimed?(isolation: Isolation): string | undefined;
+  /**
+   * Why a cell like this one does not claim to withstand the attack, by its own report; undefined if it does. `tools`: for an
+   * attack on cells of another kind, which may be refused.
+   */
+  unclaimed?(isolation: Isolation, tools: Tools): string | undefined | Promise<string | undefined>;
   /** Returns the result of the attack in a few words; throws a `Breach` when it is not the expected one. */
   attack(runtime: Runtime, tools: Tools): Promise<string>;
   /** Throws when permitted work fails after the attack. */

@@ -49,7 +49,7 @@ async function judge(
     const runtime = await tools.cell();
     const missing = await missingPrograms(runtime, abuse.needs ?? []);
     if (missing.length > 0) return { result: 'not-run', detail: `needs ${missing.join(', ')} in the cell` };
-    reason = abuse.unclaimed?.(runtime.isolation);
+    reason = await abuse.unclaimed?.(runtime.isolation, tools);
     const detail = await withDeadline(abuse.attack(runtime, tools));
     assertUntouched(tools);
     await withDeadline(permittedStill(abuse, runtime, tools));

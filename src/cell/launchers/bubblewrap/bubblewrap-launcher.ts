@@ -48,6 +48,8 @@ export interface BubblewrapLauncher extends Launcher, Referenced {
   /** The first process of the cell, as this side numbers it. */
   readonly hostPid: number;
   readonly enforcement: Enforcement;
+  /** The files of this machine as the mount namespace around the cell shows them, where it has one of its own. */
+  readonly around?: string | undefined;
   /** Settles when the cell ends, for whatever reason, and says how. */
   readonly exited: Promise<string>;
   connect(place: number | string): Promise<Duplex>;
@@ -108,6 +110,7 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
     // Stays valid when the process has ended, and never refers to a later one with the same number.
     const root = openSync(`/proc/${cell.hostPid}/root`, 'r');
     const files = `/proc/self/fd/${root}`;
+    const around = options.mount && openSync(`/proc/${await cell.outside}/root`, 'r');
     processes.open(`${files}/proc`);
     enforcement.watch(processes);
     sweepOrphans();
@@ -122,6 +125,7 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
       await cell.kill();
       starter?.close();
       closeSync(root);
+      if (around !== undefined) closeSync(around);
       removeTree(exchange);
       await enforcement.release();
     }
@@ -129,6 +133,7 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
       hostPid: cell.hostPid,
       enforcement,
       exited: cell.exited,
+      ...(around !== undefined && { around: `/proc/self/fd/${around}` }),
       files: { root: files, mount: '/', workspace: workspaceInside },
       isContained: true,
       ...common,

@@ -16,6 +16,8 @@ export interface FactsOptions {
   readonly readWrite: readonly string[];
   /** We created the workspace for this cell. */
   readonly isTemporary: boolean;
+  /** What the workspace takes is in a file system of a given size. */
+  readonly isLimited: boolean;
   /** The filter allows set-group-id files. */
   readonly setgidFiles: boolean;
   /** Ids of the GPUs that the cell has. */
@@ -35,7 +37,7 @@ export function readIsolation(options: FactsOptions): Isolation {
       { code: 'executor', enforced: true, values: {} },
       networkFact(options),
       { code: 'files', enforced: true, values: { system: 'read-only', writable: [...readWrite] } },
-      { code: 'workspace-size', enforced: false, values: {} },
+      { code: 'workspace-size', enforced: options.isLimited, values: {} },
       { code: 'hard-links', enforced: isTemporary && readWrite.length === 0, values: {} },
       { code: 'set-id-files', enforced: !options.setgidFiles, values: {} },
       { code: 'devices', enforced: options.gpus.length === 0, values: { gpus: [...options.gpus] } },

@@ -1,8 +1,11 @@
 /** Memory, disk, processors and descriptors without end. */
-import type { Isolation, Runtime } from '../../../index.js';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Isolation, type Runtime, WorkcellError } from '../../../index.js';
 import { isEnforced } from '../../../protocol/index.js';
 import { attackLimits } from '../attack-limits.js';
-import { type AbuseCase, demand, endsWith } from '../case.js';
+import { type AbuseCase, demand, endsWith, type Tools } from '../case.js';
 import { finish, permitted, python, run, stillWorks } from '../inside.js';
 
 const noGroup = (limit: 'memory' | 'processors', effect: string) => (isolation: Isolation) =>
@@ -19,6 +22,18 @@ async function fill(runtime: Runtime, path: string, megabytes: number): Promise<
   const source = `dd if=/dev/zero of=${path} bs=1M count=${megabytes} 2>/dev/null; wc -c <${path}; rm -f ${path}`;
   const { stdout } = await finish(runtime, ['bash', '-c', source]);
   return Math.round(Number(stdout) / 1024 / 1024);
+}
+
+const limitedMegabytes = 8;
+const limitedNames = 200;
+const notLimited = 'such a cell does not start: nothing limits the size of a workspace there';
+
+function limitedCell(tools: Tools, mode: 'overlay' | 'copy' | 'empty'): Promise<Runtime> {
+  const size = { bytes: limitedMegabytes * 1024 * 1024, files: limitedNames };
+  if (mode === 'empty') return tools.cell({ workspace: { mode, size } });
+  const from = mkdtempSync(join(tmpdir(), 'workcell-limited-'));
+  tools.finally(() => rmSync(from, { recursive: true, force: true }));
+  return tools.cell({ workspace: { from, mode, size } });
 }
 
 /** Processes that share their pages take them once, however many they are. */
@@ -199,6 +214,42 @@ answer(made)`;
       const written = await fill(runtime, 'hog', diskMegabytes * 2);
       demand(written <= diskMegabytes, `${written} MiB went in`);
       return `full after ${written} MiB`;
+    },
+    neighbour: stillWorks,
+  },
+  {
+    id: '3.workspace-limit',
+    title: 'a workspace with a limit filled beyond it, by bytes and by names',
+    expected: 'blocked',
+    needs: ['python3'],
+    unclaimed: (_, tools) =>
+      limitedCell(tools, 'empty').then(
+        () => undefined,
+        (error: unknown) => {
+          if (WorkcellError.isInstance(error) && error.code === 'capability-unsupported') return notLimited;
+          throw error;
+        },
+      ),
+    async attack(_, tools) {
+      const found: string[] = [];
+      for (const mode of ['overlay', 'copy', 'empty'] as const) {
+        const limited = await limitedCell(tools, mode);
+        demand(isEnforced(limited.isolation, 'workspace-size'), 'the report says that nothing limits it');
+        const written = await fill(limited, 'hog', limitedMegabytes * 2);
+        demand(written <= limitedMegabytes, `${written} MiB went in, ${limitedMegabytes} are allowed`);
+        const names = await python<number>(
+          limited,
+          `made = 0
+try:
+    for made in range(${limitedNames * 2}): os.close(os.open(f"many-{made}", os.O_CREAT))
+except OSError: pass
+answer(made)`,
+        );
+        demand(names <= limitedNames, `${names} files went in, ${limitedNames} are allowed`);
+        await permitted(limited, 'rm many-*; echo more > file; test "$(cat file)" = more');
+        found.push(`${mode}: full after ${written} MiB and ${names} names`);
+      }
+      return found.join('; ');
     },
     neighbour: stillWorks,
   },

@@ -234,6 +234,24 @@ answer(total)`;
     neighbour: stillWorks,
   },
   {
+    id: '102.linked-files-in-layers',
+    title: "the same in a workspace of mode 'overlay' or 'copy'",
+    expected: 'blocked',
+    async attack(_, tools) {
+      for (const mode of ['overlay', 'copy'] as const) {
+        const { workspace, outside } = linkedWorkspace(tools);
+        const linked = await tools.cell({ workspace: { from: workspace, mode } });
+        await permitted(linked, 'echo changed > linked; test "$(cat linked)" = changed');
+        demand(
+          readFileSync(outside, 'utf8') === 'as it was\n',
+          `mode ${mode}: a command wrote through a hard link`,
+        );
+      }
+      return 'the file outside is as it was';
+    },
+    neighbour: stillWorks,
+  },
+  {
     id: '103.executor-place',
     title: 'the way to the executor removed or replaced, in a workspace of the caller',
     expected: 'blocked',
