@@ -7,6 +7,7 @@ import { CellFiles } from '../runtime/checkpoints/cell-files.js';
 import type { Difference } from '../runtime/checkpoints/compare.js';
 import { holdable } from '../runtime/checkpoints/hold.js';
 import { LayerStore } from '../runtime/checkpoints/layer-store.js';
+import { OtherPlaces, type OtherPlacesParts } from '../runtime/checkpoints/other-places.js';
 import {
   type Kept,
   RuntimeCheckpoints,
@@ -64,6 +65,7 @@ export async function startCheckpointed(
   const { workspace: _, ...others } = options;
   let started: Cell | undefined;
   let mirror: CellFiles | undefined;
+  let places: OtherPlaces | undefined;
   try {
     started = await backend.start(
       { ...others, ...(!isMirrored && { workspace: files.path }) },
@@ -74,6 +76,8 @@ export async function startCheckpointed(
       mirror = new CellFiles({ cell: started, mirror: path, base, scratch: layers, limits });
       await mirror.begin();
     }
+    places = otherPlaces(started, spec, { store, scratch: files.layers, limits });
+    if (origin !== undefined) await places?.restore(origin.kept.held);
   } catch (error) {
     await started?.stop();
     await store.close();
@@ -114,22 +118,40 @@ export async function startCheckpointed(
         since,
         isOwn: (difference) => isOwn(difference) && !(isMirrored && isLost(difference)),
         store,
+        places,
         keep: spec.keep,
         limits,
         origin,
         fork: (kept, signal) => fork(kept, files, signal),
         write: (view, writes) =>
           mirror === undefined ? writeChanges(merged, view, writes) : mirror.write(view, writes),
-        hold: (work, forAction) =>
+        hold: (work, options) =>
           hold(async () => {
             await mirror?.pull();
             return work();
-          }, forAction),
+          }, options),
         record: (checkpoint) => events.append({ kind: 'checkpoint', checkpoint }, 'user'),
       });
       return history;
     },
   };
+}
+
+function otherPlaces(
+  { backend, otherPlaces: at, processes = listPids }: Cell,
+  { also }: WorkspaceSpec,
+  parts: Omit<OtherPlacesParts, 'paths' | 'mapped'>,
+): OtherPlaces | undefined {
+  if (also.length === 0) return undefined;
+  if (at !== undefined) {
+    const paths = new Map(also.map((name) => [name, at[name]]));
+    return new OtherPlaces({ ...parts, paths, mapped: () => writtenMaps(processes()) });
+  }
+  throw new WorkcellError(
+    'capability-unsupported',
+    `Nobody reaches the home directory and the temporary files of a ${backend} cell from outside. Leave out workspace.also, or use backend "sandbox" without a keeper.`,
+    { details: { backend, capability: 'workspace.also' } },
+  );
 }
 
 /** Pipes and sockets do not travel, so a cell elsewhere that lacks one has not removed it. */

@@ -32,6 +32,11 @@ const workspaceSchema = z.strictObject({
   maxBytes: z.int().min(1).default(34_359_738_368),
   maxFiles: z.int().min(1).default(500_000),
   /**
+   * What checkpoints also hold: the home directory of the cell, its temporary files. Going back and forks take them along;
+   * comparing, merging and applying are for the workspace alone.
+   */
+  also: z.array(z.enum(['home', 'tmp'])).default([]),
+  /**
    * What the cell may write there, in bytes and in names; it is in memory, and counts for the memory of the cell. A backend that
    * cannot hold it to that starts no cell. Default for `files`: one for each 4 KiB.
    */

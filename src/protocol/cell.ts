@@ -82,6 +82,8 @@ export interface Cell {
   readonly workspaceRoot?: string | undefined;
   /** The path by which this side reaches what the cell wrote to its workspace, where a file system of the cell holds that. */
   readonly workspaceUpper?: string | undefined;
+  /** The paths by which this side reaches its home directory and its temporary files, where they are its own. */
+  readonly otherPlaces?: { readonly home: string; readonly tmp: string } | undefined;
   /** Its processes, as this machine numbers them. */
   readonly processes?: (() => Iterable<number>) | undefined;
   /** Published ports on the loopback of the machine that the cell is on. */

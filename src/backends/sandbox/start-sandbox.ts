@@ -145,6 +145,10 @@ export async function startSandbox(
       workspace: workspaceInside,
       ...(overlay !== undefined && { workspaceRoot: `${launcher.files.root}${workspaceInside}` }),
       ...(overlay?.limit !== undefined && { workspaceUpper: `${launcher.around}${overlay.upper}` }),
+      otherPlaces: {
+        home: `${launcher.files.root}${cellUser.home}`,
+        tmp: `${launcher.files.root}${socketsInside}`,
+      },
       processes: () => familyOf(hostPid),
       lost: new Promise((resolve) => {
         void exited.then((how) => {

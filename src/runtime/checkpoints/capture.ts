@@ -43,6 +43,8 @@ export interface CaptureSource {
   readonly mapped?: (() => ReadonlySet<number> | undefined) | undefined;
   /** The upper directory is the caller's, so modes in it stay as they are. */
   readonly isCallers?: boolean | undefined;
+  /** Leaves out what other file systems show in it. */
+  readonly oneDevice?: boolean | undefined;
 }
 
 export interface CaptureLimits {
@@ -127,14 +129,16 @@ class Capture {
   /** Files with several names, by inode. */
   readonly #linked = new Map<string, Buffer>();
   readonly #mapped: ReadonlySet<number> | undefined;
+  readonly #oneDevice: boolean;
 
   constructor(
     destination: string,
     whiteouts: Whiteouts,
     previous: Layer | undefined,
     limits: CaptureLimits,
-    { mapped }: CaptureSource,
+    { mapped, oneDevice = false }: CaptureSource,
   ) {
+    this.#oneDevice = oneDevice;
     this.#mapped = mapped === undefined ? new Set() : mapped();
     // As bytes, like all paths here.
     this.#destination = Buffer.from(destination).toString('latin1');
@@ -150,7 +154,7 @@ class Capture {
     for await (const name of upper.names(this.#pace)) {
       written.add(name);
       const stats = upper.stat(name);
-      if (stats === undefined) continue;
+      if (stats === undefined || this.#isForeign(stats, upper)) continue;
       const below = base?.stat(name);
       if (below !== undefined) this.covered.add(`${path}${name}`);
       if (isWhiteout(stats)) {
@@ -221,6 +225,10 @@ class Capture {
       await copyEntry(upper, name, stats, to);
     }
     if (stats.nlink > 1) this.#linked.set(inode, Buffer.from(`${this.#destination}/${path}`, 'latin1'));
+  }
+
+  #isForeign({ dev }: Stats, upper: Folder): boolean {
+    return this.#oneDevice && dev !== upper.stats.dev;
   }
 
   /** An overlay may number a file as the layer does that it came from. */

@@ -20,6 +20,11 @@ export interface Checkpoint {
 export interface CheckpointOptions {
   /** Cancels it, with `cancelled`, until it begins to write; what it began to write, it finishes. */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * While commands or processes of the cell run: `hold` stops them for the moment, where the backend can, `refuse` fails with
+   * `session-busy`. Default: `hold`.
+   */
+  readonly whileRunning?: 'hold' | 'refuse' | undefined;
 }
 
 /** How to take over changes where others made theirs. */

@@ -13,11 +13,19 @@ export interface Holdable {
   /** The same cell; its actions wait while we hold it. */
   readonly cell: Cell;
   /**
-   * Calls `work` while nothing in the cell runs and no file action is under way. One at a time. `forAction`: on behalf of an
-   * action that goes on afterwards. Then it fails with `session-busy` while an upload is under way, whose content may come from
-   * that action.
+   * Calls `work` while nothing in the cell runs and no file action is under way. One at a time.
    */
-  hold<T>(work: () => Promise<T>, forAction?: boolean): Promise<T>;
+  hold<T>(work: () => Promise<T>, options?: HoldAs): Promise<T>;
+}
+
+export interface HoldAs {
+  /**
+   * On behalf of an action that goes on afterwards. Then it fails with `session-busy` while an upload is under way, whose content
+   * may come from that action.
+   */
+  readonly forAction?: boolean | undefined;
+  /** Fails with `session-busy` while commands or processes run, in place of stopping them for the moment. */
+  readonly refuses?: boolean | undefined;
 }
 
 /** This side carries these out itself, so stopping the processes of the cell does not stop them. */
@@ -66,7 +74,7 @@ export function holdable(cell: Cell, { isMirrored = false, beforeChange }: HoldO
     return result;
   }
 
-  async function stopped<T>(work: () => Promise<T>, forAction: boolean): Promise<T> {
+  async function stopped<T>(work: () => Promise<T>, { forAction, refuses }: HoldAs): Promise<T> {
     if (forAction && uploads > 0 && !isPaused) throw uploading(cell.backend);
     let release = () => {};
     held = new Promise((resolve) => {
@@ -79,6 +87,8 @@ export function holdable(cell: Cell, { isMirrored = false, beforeChange }: HoldO
         await new Promise<void>((resolve) => {
           onQuiet = resolve;
         });
+      if (refuses && !isPaused && (commands > 0 || (await hasRunning()) || (await hasProcesses())))
+        throw runs(cell.backend);
       if (!canPause && (commands > 0 || (await hasRunning()))) throw busy(cell.backend);
       if (!canPause || isPaused) return await work();
       await cell.pause?.();
@@ -99,6 +109,13 @@ export function holdable(cell: Cell, { isMirrored = false, beforeChange }: HoldO
     if (executor.actions?.list_sessions === undefined) return false;
     const { sessions } = await executor.execute<'list_sessions'>({ action: 'list_sessions' });
     return sessions.some(({ running }) => running !== null);
+  }
+
+  /** Started by an action of their own, in the background. */
+  async function hasProcesses(): Promise<boolean> {
+    if (executor.actions?.list_processes === undefined) return false;
+    const { processes } = await executor.execute<'list_processes'>({ action: 'list_processes' });
+    return processes.some(({ running }) => running);
   }
 
   const kindOf = (action: ActionName): Kind =>
@@ -152,7 +169,7 @@ export function holdable(cell: Cell, { isMirrored = false, beforeChange }: HoldO
           }),
       }),
     },
-    hold: (work, forAction = false) => inTurn(() => stopped(work, forAction)),
+    hold: (work, options = {}) => inTurn(() => stopped(work, options)),
   };
 }
 
@@ -168,6 +185,14 @@ function busy(backend: string): WorkcellError {
   return new WorkcellError(
     'session-busy',
     `A command runs in this ${backend} cell, which cannot be paused for a moment. Wait for the command, then try again.`,
+    { details: { backend } },
+  );
+}
+
+function runs(backend: string): WorkcellError {
+  return new WorkcellError(
+    'session-busy',
+    'A command or a process runs in this cell, and you asked not to stop it for a moment. Wait for it, or leave out whileRunning.',
     { details: { backend } },
   );
 }

@@ -12,6 +12,8 @@ import { Whiteouts } from './whiteouts.js';
 /** Removes it when nobody holds it any more. */
 export class HeldLayer {
   readonly whiteouts: Whiteouts;
+  /** Layers of other directories at the same moment, by name. They go with this one. */
+  readonly others = new Map<string, HeldLayer>();
   readonly #onFree: (paths: readonly string[]) => void;
   readonly #paths: string[];
   #layer: Layer;
@@ -35,7 +37,9 @@ export class HeldLayer {
   }
 
   release(): void {
-    if (--this.#holders === 0) this.#onFree(this.#paths);
+    if (--this.#holders !== 0) return;
+    for (const other of this.others.values()) other.release();
+    this.#onFree(this.#paths);
   }
 
   /** The path of the layer, for a cell to mount over the base. What is there stays as it is. */

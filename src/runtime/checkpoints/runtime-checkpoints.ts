@@ -18,9 +18,11 @@ import type {
   WorkspaceState,
 } from './checkpoint-types.js';
 import { compareViews, type Difference } from './compare.js';
+import type { HoldAs } from './hold.js';
 import { keepChanges } from './kept-changes.js';
 import { textOf } from './layer-folder.js';
 import type { HeldLayer, LayerStore } from './layer-store.js';
+import type { OtherPlaces } from './other-places.js';
 import { historyOf } from './runtime-history.js';
 import { withBases, writingTo } from './shared-base.js';
 import { describe, showChanges, type WorkspaceChange } from './show-changes.js';
@@ -42,6 +44,7 @@ export interface WorkspaceParts {
   readonly since: (path: string, stats: Stats | undefined) => boolean;
   readonly isOwn: (difference: Difference) => boolean;
   readonly store: LayerStore;
+  readonly places?: OtherPlaces | undefined;
   readonly keep: number;
   readonly limits: CaptureLimits;
   /** The checkpoint of another runtime that this one began with. */
@@ -50,8 +53,8 @@ export interface WorkspaceParts {
   fork(from: Kept, signal?: AbortSignal): Promise<Forked>;
   /** Makes the workspace hold what a view does, for the paths of some differences. */
   write(after: View, writes: readonly Write[]): Promise<Written>;
-  /** Calls `work` while nothing changes the files of the cell. `forAction`: on behalf of an action that goes on afterwards. */
-  hold<T>(work: () => Promise<T>, forAction?: boolean): Promise<T>;
+  /** Calls `work` while nothing changes the files of the cell. */
+  hold<T>(work: () => Promise<T>, options?: HoldAs): Promise<T>;
   record(change: CheckpointRecord): void;
 }
 
@@ -89,8 +92,8 @@ export class RuntimeCheckpoints {
     return [...this.#kept.values()].map(({ checkpoint }) => checkpoint);
   }
 
-  async take(label?: string, { signal }: CheckpointOptions = {}): Promise<Checkpoint> {
-    const { checkpoint } = await this.#stopped(() => this.#take(label, signal), signal);
+  async take(label?: string, options: CheckpointOptions = {}): Promise<Checkpoint> {
+    const { checkpoint } = await this.#stopped(() => this.#take(label, options.signal), options);
     this.#trim(checkpoint.id);
     return checkpoint;
   }
@@ -105,8 +108,7 @@ export class RuntimeCheckpoints {
           if (await this.#differsFromParent(kept)) this.#trim(this.#keep({ ...kept, isAutomatic: true }));
           else kept.held.release();
         },
-        undefined,
-        true,
+        { forAction: true },
       );
     } catch (error) {
       const reason = WorkcellError.isInstance(error) ? error.code : 'internal';
@@ -132,12 +134,13 @@ export class RuntimeCheckpoints {
         const differences = await compareViews(before, after, { mostBytes: Infinity, signal });
         const { late } = await this.#parts.write(after, differences);
         if (late.size > 0) throw notWritten([...late]);
+        await this.#parts.places?.restore(held, present?.held);
         this.#parent = goal.checkpoint.id;
         const recovery = present?.checkpoint;
         this.#parts.record({ change: 'rewound', id: goal.checkpoint.id, recovery: recovery?.id });
         this.#trim(goal.checkpoint.id, ...(recovery === undefined ? [] : [recovery.id]));
         return { ...(recovery !== undefined && { recovery }), changes: differences.map(describe) };
-      }, signal);
+      }, options);
     } finally {
       held.release();
     }
@@ -158,10 +161,11 @@ export class RuntimeCheckpoints {
   }
 
   /** The caller closes them. */
-  async fork<Runtime extends RuntimeLike>({ count = 1, from, signal }: ForkOptions): Promise<Runtime[]> {
+  async fork<Runtime extends RuntimeLike>({ count = 1, from, ...options }: ForkOptions): Promise<Runtime[]> {
     checkCount(count);
+    const { signal } = options;
     const { fork, record } = this.#parts;
-    const kept = await this.#hold(from ?? (await this.take('fork', { signal })));
+    const kept = await this.#hold(from ?? (await this.take('fork', options)));
     const { checkpoint, held } = kept;
     try {
       const started = await Promise.allSettled(Array.from({ length: count }, () => fork(kept, signal)));
@@ -182,11 +186,12 @@ export class RuntimeCheckpoints {
   async diff(
     before: WorkspaceState | undefined,
     after: WorkspaceState,
-    { signal }: CheckpointOptions = {},
+    options: CheckpointOptions = {},
   ): Promise<WorkspaceChange[]> {
+    const { signal } = options;
     const { from, source, isOwn } = this.#parts;
-    const one = before === undefined ? undefined : await this.#hold(before, signal);
-    const other = await this.#hold(after, signal).catch((error: unknown) => {
+    const one = before === undefined ? undefined : await this.#hold(before, options);
+    const other = await this.#hold(after, options).catch((error: unknown) => {
       one?.held.release();
       throw error;
     });
@@ -211,7 +216,7 @@ export class RuntimeCheckpoints {
   ): Promise<TakenOver> {
     const { from: origin, source, isOwn, record } = this.#parts;
     const target = existing(directory);
-    const { checkpoint, held } = await this.#hold(state, options.signal);
+    const { checkpoint, held } = await this.#hold(state, options);
     const { leftOut, isWanted } = exceptGit(isOwn);
     try {
       const { states, ...taken } = await writingTo(target, (preserve) => {
@@ -265,7 +270,7 @@ export class RuntimeCheckpoints {
   async merge(other: RuntimeLike, options: TakeOverOptions): Promise<TakenOver> {
     const { source, record } = this.#parts;
     const { signal } = options;
-    const { checkpoint, held } = await this.#hold(other, signal);
+    const { checkpoint, held } = await this.#hold(other, options);
     const common = this.#common(historyOf(other))?.hold();
     try {
       return await this.#stopped(async () => {
@@ -281,7 +286,7 @@ export class RuntimeCheckpoints {
         if (applied)
           record({ change: 'merged', id: checkpoint.id, runtime: checkpoint.runtimeId, ...counts });
         return result;
-      }, signal);
+      }, options);
     } finally {
       common?.release();
       held.release();
@@ -311,23 +316,27 @@ export class RuntimeCheckpoints {
   }
 
   /** The caller releases it. */
-  async #hold(state: WorkspaceState, signal?: AbortSignal): Promise<Kept> {
-    if (typeof state === 'object' && !('createdAt' in state)) return historyOf(state).#present(signal);
+  async #hold(state: WorkspaceState, options: CheckpointOptions = {}): Promise<Kept> {
+    if (typeof state === 'object' && !('createdAt' in state)) return historyOf(state).#present(options);
     const { checkpoint, held } = this.#find(state);
     return { checkpoint, held: held.hold() };
   }
 
-  #present(signal: AbortSignal | undefined): Promise<Kept> {
-    return this.#stopped(() => this.#capture(undefined, signal), signal);
+  #present(options: CheckpointOptions): Promise<Kept> {
+    return this.#stopped(() => this.#capture(undefined, options.signal), options);
   }
 
   /** Calls `work` while nothing changes the files of the cell, and this program none below. */
-  async #stopped<T>(work: () => Promise<T>, signal?: AbortSignal, forAction?: boolean): Promise<T> {
+  async #stopped<T>(
+    work: () => Promise<T>,
+    { signal, whileRunning, forAction }: CheckpointOptions & Pick<HoldAs, 'forAction'>,
+  ): Promise<T> {
     checkCancelled(signal);
+    const how = { forAction, refuses: whileRunning === 'refuse' };
     return this.#parts.hold(async () => {
       checkCancelled(signal);
       return withBases(work);
-    }, forAction);
+    }, how);
   }
 
   async #take(label: string | undefined, signal: AbortSignal | undefined): Promise<Kept> {
@@ -348,12 +357,19 @@ export class RuntimeCheckpoints {
   async #differsFromParent(kept: Kept): Promise<boolean> {
     const parent = this.#kept.get(this.#parent ?? '');
     if (parent === undefined) return true;
-    return (await compareViews(this.#view(parent.held), this.#view(kept.held))).length > 0;
+    if ((await compareViews(this.#view(parent.held), this.#view(kept.held))).length > 0) return true;
+    return (await this.#parts.places?.differ(parent.held, kept.held)) === true;
   }
 
   async #capture(label?: string, signal?: AbortSignal): Promise<Kept> {
     const { store, source, runtimeId, limits } = this.#parts;
     const held = await store.capture(source, this.#last?.layer, { ...limits, signal });
+    try {
+      await this.#parts.places?.capture(held, this.#last, signal);
+    } catch (error) {
+      held.release();
+      throw error;
+    }
     this.#last?.release();
     this.#last = held.hold();
     for (const path of held.layer.covered) this.#covered.add(path);

@@ -56,6 +56,37 @@ it('refuses while a command runs on that outlived its call, where nothing can pa
     .toBe(true);
 });
 
+it.each(['sandbox', 'cli'] as const)(
+  'refuses on %s while commands or processes run, when asked to',
+  async (backend) => {
+    const workspace = { mode: 'empty' } as const;
+    await using runtime = await (backend === 'sandbox'
+      ? createRuntime({ config: false, backend, workspace, plugins: [], tools: [] })
+      : createRuntime({ config: false, backend, workspace, plugins: [], tools: [] }));
+    const refuse = { whileRunning: 'refuse' } as const;
+    const refused = { code: 'session-busy', message: expect.stringContaining('whileRunning') };
+    const first = await runtime.checkpoint('quiet', refuse);
+    await runtime.run('read line', { handBackMs: 1 });
+    await expect(runtime.checkpoint('busy', refuse)).rejects.toMatchObject(refused);
+    await runtime.run('x\n', { input: true });
+    await expect.poll(async () => (await runtime.run('true')).exitCode).toBe(0);
+    const { id } = await runtime.processes.start('exec cat');
+    for (const verb of [
+      () => runtime.checkpoint('busy', refuse),
+      () => runtime.rewind(first, refuse),
+      () => runtime.fork(refuse),
+      () => runtime.diff(undefined, undefined, refuse),
+      () => runtime.merge(runtime, refuse),
+      () => runtime.apply('/tmp', { ...refuse, preview: true }),
+    ])
+      await expect(verb()).rejects.toMatchObject(refused);
+    expect(runtime.checkpoints().map(({ label }) => label)).toEqual(['quiet']);
+    await runtime.processes.signal(id, 'SIGKILL');
+    await runtime.processes.wait(id);
+    expect((await runtime.rewind(first, refuse)).changes).toEqual([]);
+  },
+);
+
 it('cancels what waits or reads, and leaves everything as it was', async () => {
   await using runtime = await createRuntime({
     config: false,
