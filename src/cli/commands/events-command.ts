@@ -61,6 +61,7 @@ export function eventsCommand(): Command {
         'error',
         'status',
         'network',
+        'checkpoint',
       ]),
     )
     .addOption(
