@@ -5,6 +5,7 @@ import { writtenMaps } from '../cell/launchers/written-maps.js';
 import { type Cell, type CheckpointRecord, WorkcellError } from '../protocol/index.js';
 import { CellFiles } from '../runtime/checkpoints/cell-files.js';
 import type { Difference } from '../runtime/checkpoints/compare.js';
+import { joinNames } from '../runtime/checkpoints/hard-links.js';
 import { holdable } from '../runtime/checkpoints/hold.js';
 import { LayerStore } from '../runtime/checkpoints/layer-store.js';
 import { OtherPlaces, type OtherPlacesParts } from '../runtime/checkpoints/other-places.js';
@@ -123,8 +124,12 @@ export async function startCheckpointed(
         limits,
         origin,
         fork: (kept, signal) => fork(kept, files, signal),
-        write: (view, writes) =>
-          mirror === undefined ? writeChanges(merged, view, writes) : mirror.write(view, writes),
+        async write(view, writes, links = []) {
+          if (mirror !== undefined) return mirror.write(view, writes);
+          const written = await writeChanges(merged, view, writes);
+          await joinNames(merged, links);
+          return written;
+        },
         hold: (work, options) =>
           hold(async () => {
             await mirror?.pull();

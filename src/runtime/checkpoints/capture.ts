@@ -8,6 +8,7 @@ import { Pace } from '../../base/pace.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { Difference } from './compare.js';
 import { copyEntry } from './copy-entry.js';
+import type { Links } from './hard-links.js';
 import { Folder, isCopied, isWhiteout } from './layer-folder.js';
 import { linkEntry, settle } from './link-entry.js';
 import type { Whiteouts } from './whiteouts.js';
@@ -21,6 +22,8 @@ export interface Layer {
   readonly seen: ReadonlyMap<string, string>;
   /** The entries of the base that the cell replaced. */
   readonly covered: ReadonlySet<string>;
+  /** The names of files that have several, of those that the cell wrote. */
+  readonly links: Links;
   readonly files: number;
   readonly bytes: number;
   /** Of `bytes`, those that it shares with no layer before. */
@@ -71,8 +74,8 @@ export async function captureLayer(
   using before = previous === undefined ? undefined : Folder.open(previous.path, { unlock: true });
   await capture.directory('', { upper, lower, base, merged, to, before, isWhole: false });
   chmodSync(to.base, upper.stats.mode & 0o7777);
-  const { seen, covered, files, bytes, ownBytes } = capture;
-  return { path: destination, seen, covered, files, bytes, ownBytes };
+  const { seen, covered, links, files, bytes, ownBytes } = capture;
+  return { path: destination, seen, covered, links, files, bytes, ownBytes };
 }
 
 interface Place {
@@ -128,6 +131,7 @@ class Capture {
   readonly #startedAt = Date.now();
   /** Files with several names, by inode. */
   readonly #linked = new Map<string, Buffer>();
+  readonly #names = new Map<string, string[]>();
   readonly #mapped: ReadonlySet<number> | undefined;
   readonly #oneDevice: boolean;
 
@@ -146,6 +150,10 @@ class Capture {
     this.#previous = previous;
     this.#limits = limits;
     this.#pace = new Pace(limits.signal);
+  }
+
+  get links(): Links {
+    return [...this.#names.values()].filter(({ length }) => length > 1);
   }
 
   async directory(path: string, place: Place): Promise<void> {
@@ -211,6 +219,7 @@ class Capture {
     const inode = `${stats.dev}:${stats.ino}`;
     const isSettled = stats.ctimeMs < this.#startedAt - tickMs && !this.#isMapped(name, stats, place);
     this.seen.set(path, isSettled ? key : `${key}${fresh}`);
+    if (stats.nlink > 1 && stats.isFile()) this.#addName(inode, path);
     if (stats.nlink > 1 && stats.isFile() && this.#linkAgain(inode, to.at(name))) {
       this.#countEntry();
       return;
@@ -225,6 +234,12 @@ class Capture {
       await copyEntry(upper, name, stats, to);
     }
     if (stats.nlink > 1) this.#linked.set(inode, Buffer.from(`${this.#destination}/${path}`, 'latin1'));
+  }
+
+  #addName(inode: string, path: string): void {
+    const names = this.#names.get(inode);
+    if (names === undefined) this.#names.set(inode, [path]);
+    else names.push(path);
   }
 
   #isForeign({ dev }: Stats, upper: Folder): boolean {

@@ -18,6 +18,7 @@ import type {
   WorkspaceState,
 } from './checkpoint-types.js';
 import { compareViews, type Difference } from './compare.js';
+import { type Links, partings } from './hard-links.js';
 import type { HoldAs } from './hold.js';
 import { keepChanges } from './kept-changes.js';
 import { textOf } from './layer-folder.js';
@@ -51,8 +52,8 @@ export interface WorkspaceParts {
   readonly origin?: Kept | undefined;
   /** Starts another runtime like this one, with the files of a checkpoint. */
   fork(from: Kept, signal?: AbortSignal): Promise<Forked>;
-  /** Makes the workspace hold what a view does, for the paths of some differences. */
-  write(after: View, writes: readonly Write[]): Promise<Written>;
+  /** Makes the workspace hold what a view does, for the paths of some differences; `links` are names that are one file there. */
+  write(after: View, writes: readonly Write[], links?: Links): Promise<Written>;
   /** Calls `work` while nothing changes the files of the cell. */
   hold<T>(work: () => Promise<T>, options?: HoldAs): Promise<T>;
   record(change: CheckpointRecord): void;
@@ -132,7 +133,9 @@ export class RuntimeCheckpoints {
         const after = this.#view(held);
         // A checkpoint is within limits, and to write a large file again that is the same costs more than to read it.
         const differences = await compareViews(before, after, { mostBytes: Infinity, signal });
-        const { late } = await this.#parts.write(after, differences);
+        const links = present === undefined ? [] : present.held.layer.links;
+        const apart = await partings(links, held.layer.links, after, differences);
+        const { late } = await this.#parts.write(after, [...differences, ...apart], held.layer.links);
         if (late.size > 0) throw notWritten([...late]);
         await this.#parts.places?.restore(held, present?.held);
         this.#parent = goal.checkpoint.id;
@@ -280,7 +283,9 @@ export class RuntimeCheckpoints {
         }
         const before = common === undefined ? { base: source.base } : this.#view(common);
         const plan = { before, after: this.#view(held), target: source.merged };
-        const { states: _, ...result } = await takeOver(plan, options, this.#parts.write);
+        const { states: _, ...result } = await takeOver(plan, options, (view, writes) =>
+          this.#parts.write(view, writes),
+        );
         const { applied, changes, conflicts } = result;
         const counts = { files: changes.length, conflicts: conflicts.length };
         if (applied)
