@@ -16,7 +16,7 @@ export interface ConsoleInfo {
 }
 
 /** A runtime whose events are in the store. */
-export interface RecordInfo {
+interface RecordInfo {
   readonly id: string;
   readonly firstAt: number;
   readonly lastAt: number;
@@ -24,6 +24,25 @@ export interface RecordInfo {
   readonly firstId: number;
   readonly lastId: number;
 }
+
+/** Some records, those that began last first. `next` is the `cursor` of the next page, where there is one. */
+export interface RecordList {
+  readonly records: readonly RecordInfo[];
+  readonly next?: string | undefined;
+}
+
+export const recordsQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(1000).default(100),
+  /** `next` of the page before. */
+  cursor: z
+    .string()
+    .regex(/^\d{1,15}\..{1,200}$/s, 'must be the `next` of a page')
+    .transform((text) => {
+      const dot = text.indexOf('.');
+      return { at: Number(text.slice(0, dot)), id: text.slice(dot + 1) };
+    })
+    .optional(),
+});
 
 const eventKinds = eventSchema.options.map(({ shape }) => shape.kind.value);
 

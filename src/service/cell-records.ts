@@ -57,7 +57,7 @@ export class CellRecords {
 
   forget(id: string): void {
     const record = this.known(id);
-    this.#store.removeCell(record, counted(record, undefined).usage);
+    this.#store.endCell(record, counted(record, undefined).usage);
     this.#records.delete(id);
     this.#tell({ record, before: record, isGone: true });
   }

@@ -10,16 +10,20 @@ import {
   followQuery,
   type RecordPage,
   recordQuery,
+  recordsQuery,
 } from '../protocol/record-wire.js';
 import { heartbeatMs, linesType } from '../protocol/wire.js';
 import { briefEvent, briefJson } from './brief-event.js';
 import { CellUses, type WatchedCell } from './cell-uses.js';
 import type { Records } from './records.js';
+import type { MadeAt, Page } from './service-store.js';
 
 /** Who may see and answer what. */
 export interface RecordGate {
   /** Whether the caller may see the record of a runtime, by its id. */
   sees(request: FastifyRequest): (id: string) => boolean;
+  /** A page of the cells whose records the caller may see; undefined for one who sees all records. */
+  page(request: FastifyRequest, page: Page): readonly MadeAt[] | undefined;
   /** What the page can do here. */
   info(request: FastifyRequest): ConsoleInfo;
   /** The cells whose last action the caller sees. */
@@ -36,8 +40,10 @@ export function recordRoutes(app: FastifyInstance, records: Records, gate: Recor
   app.get('/v1/console', async (request) => gate.info(request));
 
   app.get('/v1/records', async (request) => {
-    const sees = gate.sees(request);
-    return (await records.list()).filter(({ id }) => sees(id));
+    const { limit, cursor: before } = parse(recordsQuery, request.query);
+    const cells = gate.page(request, { limit: limit + 1, before });
+    if (cells === undefined) return records.list({ limit, before });
+    return records.of(cells.slice(0, limit), cells.length > limit ? cells[limit - 1] : undefined);
   });
 
   app.get('/v1/records/:id', async (request): Promise<RecordPage> => {

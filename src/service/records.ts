@@ -1,11 +1,12 @@
 /** The records of all runtimes in the configured event store, and the questions that wait there. */
 import type { z } from 'zod';
 import { WorkcellError, type WorkcellEvent } from '../protocol/index.js';
-import type { Activity, answerSchema, Question, RecordInfo } from '../protocol/record-wire.js';
+import type { Activity, answerSchema, Question, RecordList } from '../protocol/record-wire.js';
 import type { EventStore, ReadQuery } from '../runtime/events/event-store.js';
 import { openEventStore } from '../runtime/events/open.js';
 import { changes } from '../runtime/events/store-changes.js';
 import { type Confirmations, openConfirmations } from '../runtime/security/index.js';
+import type { MadeAt, Page } from './service-store.js';
 
 const pageEvents = 1000;
 /** One event may hold many megabytes, and a page stands in the memory of a service for all. */
@@ -25,9 +26,31 @@ export class Records {
     this.#name = name;
   }
 
-  async list(): Promise<RecordInfo[]> {
+  /** A page of all of them, those that began last first. */
+  async list(page: Page): Promise<RecordList> {
     const { store } = await this.#open();
-    return (await store.runtimes()).map(({ runtimeId, ...rest }) => ({ id: runtimeId, ...rest }));
+    const found = await store.page({ ...page, limit: page.limit + 1 });
+    const shown = found.slice(0, page.limit);
+    const last = found.length > shown.length ? shown.at(-1) : undefined;
+    return {
+      records: shown.map(({ runtimeId, beganAt: _, ...rest }) => ({ id: runtimeId, ...rest })),
+      ...(last !== undefined && { next: `${last.beganAt}.${last.runtimeId}` }),
+    };
+  }
+
+  /** The records of a page of cells; a cell in which nothing happened has none. `next`: the cell that ends the page. */
+  async of(cells: readonly MadeAt[], next: MadeAt | undefined): Promise<RecordList> {
+    const { store } = await this.#open();
+    const ids = cells.map(({ id }) => id);
+    const found = await store.page({ ids, limit: ids.length });
+    const infos = new Map(found.map(({ runtimeId, beganAt: _, ...rest }) => [runtimeId, rest]));
+    return {
+      records: ids.flatMap((id) => {
+        const info = infos.get(id);
+        return info === undefined ? [] : [{ id, ...info }];
+      }),
+      ...(next !== undefined && { next: `${next.at}.${next.id}` }),
+    };
   }
 
   /** A page, and whether more may follow. `brief`: long texts may come cut. */

@@ -7,6 +7,7 @@ import { readToken } from '../base/http/token.js';
 import { chooseBackend } from '../config/choose-backend.js';
 import { loadConfig } from '../config/load-config.js';
 import type { ServiceSettings } from '../protocol/config-service.js';
+import { CellHistory } from './cell-history.js';
 import type { ServiceLimits } from './cell-quotas.js';
 import { type PreviewServer, startPreviews } from './previews/preview-server.js';
 import { Records } from './records.js';
@@ -76,6 +77,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       keys,
       requests,
       records,
+      history: new CellHistory(store, cells),
       previews: previews?.links,
       secret,
       url: service.url,

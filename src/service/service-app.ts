@@ -7,6 +7,7 @@ import type { Exposure, Log } from '../base/http/http-options.js';
 import { parse } from '../base/http/parse-request.js';
 import { WorkcellError } from '../protocol/index.js';
 import { createKeySchema } from '../protocol/service-wire.js';
+import type { CellHistory } from './cell-history.js';
 import { cellRoutes } from './cell-routes.js';
 import { consoleRoutes } from './console-files.js';
 import { insideRoutes } from './inside-routes.js';
@@ -33,6 +34,7 @@ export interface ServiceParts {
   /** Where clients reach the service, if its owner says so; else the address of their request. */
   readonly url: string | undefined;
   readonly records: Records;
+  readonly history: CellHistory;
   /** Where the built console is, if not in this package. */
   readonly console?: string | undefined;
   readonly log: Log;
@@ -63,7 +65,7 @@ export function createServiceApp(
         operatorRoutes(scope, parts, askers);
         cellRoutes(scope, parts, askers);
         keyRoutes(scope, parts, askers);
-        recordRoutes(scope, parts.records, serviceGate(parts.cells, askers));
+        recordRoutes(scope, parts.records, serviceGate(parts, askers));
         consoleRoutes(scope, parts.console);
         scope.register(async (inner) => insideRoutes(inner, parts, askers), { prefix: '/v1/cells/:cell' });
       },

@@ -1,11 +1,18 @@
-/** Records and questions by the keys of the service: an operator has all of them, others those of cells that they see. */
+/**
+ * Records and questions by the keys of the service: an operator has all of them, others those of cells that they see, and
+ * admins also the records of those that ended.
+ */
 import type { FastifyRequest } from 'fastify';
+import type { CellHistory } from './cell-history.js';
 import type { RecordGate } from './record-routes.js';
 import type { ServiceCells } from './service-cells.js';
 import { checkRole } from './service-keys.js';
 import type { KeyRecord } from './service-store.js';
 
-export function serviceGate(cells: ServiceCells, askers: (request: FastifyRequest) => KeyRecord): RecordGate {
+export function serviceGate(
+  { cells, history }: { readonly cells: ServiceCells; readonly history: CellHistory },
+  askers: (request: FastifyRequest) => KeyRecord,
+): RecordGate {
   const cellsOf = ({ role, tenant, cell }: KeyRecord): string[] =>
     cells
       .list(role === 'operator' ? undefined : tenant)
@@ -16,7 +23,13 @@ export function serviceGate(cells: ServiceCells, askers: (request: FastifyReques
       const asker = askers(request);
       if (asker.role === 'operator') return () => true;
       const own = new Set(cellsOf(asker));
-      return (id) => own.has(id);
+      return (id) => own.has(id) || (seesEnded(asker) && history.had(asker.tenant, id));
+    },
+    page(request, page) {
+      const asker = askers(request);
+      if (asker.role === 'operator') return undefined;
+      const { tenant, cell } = asker;
+      return history.page({ tenant, only: cell, withEnded: seesEnded(asker) }, page);
     },
     info(request) {
       const { role, tenant } = askers(request);
@@ -34,4 +47,9 @@ export function serviceGate(cells: ServiceCells, askers: (request: FastifyReques
       return asker.note ?? asker.id;
     },
   };
+}
+
+/** Who sees what a cell did when it has ended: not a key for one cell, which ends with that cell. */
+function seesEnded({ role, cell }: KeyRecord): boolean {
+  return role === 'admin' && cell === undefined;
 }

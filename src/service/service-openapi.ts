@@ -147,8 +147,9 @@ const routes: readonly RouteEntry[] = [
   {
     method: 'get',
     path: '/v1/records',
-    summary: 'Lists the records of the cells that you may see.',
-    answers: { 200: { description: 'One entry for each.' } },
+    summary: 'Lists the records of the cells that you may see, page by page, those that began last first.',
+    query: { limit: 'most records of a page, up to 1000', cursor: '`next` of the page before' },
+    answers: { 200: { description: 'A page: `records` and, where there are more, `next`.' } },
   },
   {
     method: 'get',

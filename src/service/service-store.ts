@@ -53,6 +53,18 @@ export interface AnsweredRequest {
   readonly cell: string;
 }
 
+/** A cell, and when it was made. */
+export interface MadeAt {
+  readonly id: string;
+  readonly at: number;
+}
+
+/** Those that come behind one, at most so many. */
+export interface Page {
+  readonly limit: number;
+  readonly before?: MadeAt | undefined;
+}
+
 type Prepare = (sql: string) => StatementSync;
 
 /** How long a client can repeat a request. */
@@ -67,6 +79,10 @@ const actionsKeptMs = 3_600_000;
  */
 const actionsBetween = 100;
 const actionsRemoved = 200;
+
+/** How long an admin reads the record of a cell that ended, and how many the next end forgets at most. */
+const endedKeptMs = 366 * 86_400_000;
+const endedRemoved = 20;
 
 /** The schema, as the steps that lead to it. Never change a published step: add a new one. */
 const migrations = [
@@ -91,10 +107,18 @@ const migrations = [
   CREATE TABLE actions (cell TEXT NOT NULL, key TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (cell, key)) WITHOUT ROWID;
   CREATE INDEX actions_by_time ON actions (at);
   `,
+  `
+  CREATE TABLE ended (cell TEXT PRIMARY KEY, tenant TEXT NOT NULL, made_at INTEGER NOT NULL, at INTEGER NOT NULL);
+  CREATE INDEX ended_by_tenant ON ended (tenant, made_at, cell);
+  CREATE INDEX ended_by_time ON ended (at);
+  `,
 ];
 
 const removeActions =
   'DELETE FROM actions WHERE (cell, key) IN (SELECT cell, key FROM actions WHERE at < ? ORDER BY at LIMIT ?)';
+
+const removeEnded =
+  'DELETE FROM ended WHERE cell IN (SELECT cell FROM ended WHERE at < ? ORDER BY at LIMIT ?)';
 
 const kind = { what: 'store of the service', setting: 'service.store', migrations };
 
@@ -172,6 +196,34 @@ export class ServiceStore {
       prepare('DELETE FROM cells WHERE id = ?').run(id);
       addUsage(prepare, tenant, usage);
     });
+  }
+
+  /** Like `removeCell`, and keeps whose cell it was. */
+  endCell({ id, tenant, createdAt }: CellRecord, usage: readonly UsagePiece[]): void {
+    const now = Date.now();
+    this.#inOne((prepare) => {
+      prepare('DELETE FROM cells WHERE id = ?').run(id);
+      prepare('INSERT OR REPLACE INTO ended VALUES (?, ?, ?, ?)').run(id, tenant, createdAt, now);
+      prepare(removeEnded).run(now - endedKeptMs, endedRemoved);
+      addUsage(prepare, tenant, usage);
+    });
+  }
+
+  /** Whose cell it was, if it ended. */
+  endedOf(id: string): string | undefined {
+    const row = this.#do((prepare) => prepare('SELECT tenant FROM ended WHERE cell = ?').get(id));
+    return (row as { tenant: string } | undefined)?.tenant;
+  }
+
+  /** Ended cells of a tenant, those that were made last first. */
+  ended(tenant: string, { limit, before }: Page): MadeAt[] {
+    const { at, id } = before ?? { at: Number.MAX_SAFE_INTEGER, id: '' };
+    return this.#do((prepare) =>
+      prepare(
+        `SELECT cell AS id, made_at AS at FROM ended
+        WHERE tenant = ? AND (made_at, cell) < (?, ?) ORDER BY made_at DESC, cell DESC LIMIT ?`,
+      ).all(tenant, at, id, limit),
+    ) as unknown as MadeAt[];
   }
 
   /** From one day to another, including both. */

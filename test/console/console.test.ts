@@ -49,7 +49,7 @@ test('records and questions are for those who may see the cell, and answers for 
   expect((await asking).body).toMatchObject({ observation: 'run', exitCode: 0 });
   for (const path of [`/v1/records/${id}`, `/v1/records/${id}/follow`])
     expect((await get(path, theirs?.key ?? '')).status).toBe(404);
-  expect((await get('/v1/records', theirs?.key ?? '')).body).toEqual([]);
+  expect((await get('/v1/records', theirs?.key ?? '')).body).toEqual({ records: [] });
   expect((await get('/v1/activity', theirs?.key ?? '')).body).toEqual([]);
   expect((await get(`/v1/records/${id}?text=asked-by-key&kind=action`, user.key)).body).toMatchObject({
     events: [{ kind: 'action', action: { command: 'touch asked-by-key' } }],

@@ -1,6 +1,6 @@
 /** The records in the store: of running cells, and of ended ones. */
 import { useState } from 'react';
-import type { RecordInfo } from '../../../src/protocol/record-wire.js';
+import type { RecordList } from '../../../src/protocol/record-wire.js';
 import { changeQuery, hrefOf, usePlace } from '../address.js';
 import { ask } from '../api.js';
 import { age, duration, moment } from '../format.js';
@@ -13,19 +13,20 @@ const shownAtOnce = 500;
 
 export function RecordList() {
   const { query } = usePlace();
-  const records = usePolled(() => ask<RecordInfo[]>('/v1/records'), 5000, 'records');
+  const records = usePolled(() => ask<RecordList>('/v1/records?limit=1000'), 5000, 'records');
   const text = query.get('text') ?? '';
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const choose = (id: string, on: boolean) =>
     setChosen(on ? [...chosen, id].slice(-2) : chosen.filter((other) => other !== id));
   const [before, after] = chosen;
-  const fitting = (records.value ?? []).filter(({ id }) => id.includes(text));
+  const fitting = (records.value?.records ?? []).filter(({ id }) => id.includes(text));
   return (
     <div className="page">
       <div className="tools">
         <h1>Records</h1>
         <span className="hint">
-          {records.value !== undefined && `${records.value.length} runs, the newest first`}
+          {records.value !== undefined &&
+            `${records.value.next === undefined ? '' : 'the last '}${records.value.records.length} runs, the newest first`}
         </span>
         <span className="space" />
         {before !== undefined && after !== undefined ? (

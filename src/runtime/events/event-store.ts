@@ -17,6 +17,8 @@ export interface EventStore {
   last(runtimeId: string): number | Promise<number>;
   /** Every runtime that has events, the most recent first. */
   runtimes(): readonly StoredRuntime[] | Promise<readonly StoredRuntime[]>;
+  /** Some of them, those that began last first. Never takes longer because there are more. */
+  page(query: RuntimesQuery): readonly ListedRuntime[] | Promise<readonly ListedRuntime[]>;
   /** Removes events beyond the wanted age or number, a little at a time. True when there is more to remove. */
   compact(retention: Retention): boolean | Promise<boolean>;
   /** Calls back when there may be new events, from whichever process. */
@@ -59,6 +61,20 @@ export interface StoredRuntime {
   /** Ids of the oldest and the newest event in the store. */
   readonly firstId: number;
   readonly lastId: number;
+}
+
+export interface ListedRuntime extends StoredRuntime {
+  /** When it began, also if its first events are gone. */
+  readonly beganAt: number;
+}
+
+/** All given fields hold. */
+export interface RuntimesQuery {
+  readonly limit: number;
+  /** Only those that come behind this one. */
+  readonly before?: { readonly at: number; readonly id: string } | undefined;
+  /** Only these. */
+  readonly ids?: readonly string[] | undefined;
 }
 
 export interface Retention {

@@ -1,7 +1,15 @@
 /** Events in this process only, the newest within a number and a size. */
 import type { WorkcellEvent } from '../../protocol/index.js';
 import { matches } from './event-filter.js';
-import type { EventStore, ReadQuery, Retention, StoredRuntime, Watch } from './event-store.js';
+import type {
+  EventStore,
+  ListedRuntime,
+  ReadQuery,
+  Retention,
+  RuntimesQuery,
+  StoredRuntime,
+  Watch,
+} from './event-store.js';
 import { MemoryLedger, MemoryMailbox } from './memory-mailbox.js';
 import { Recent } from './recent.js';
 
@@ -49,6 +57,17 @@ export class MemoryStore implements EventStore {
         return [{ runtimeId, firstAt: first.at, lastAt: last.at, firstId: first.id, lastId: last.id }];
       })
       .sort((left, right) => right.firstAt - left.firstAt);
+  }
+
+  page({ limit, before, ids }: RuntimesQuery): ListedRuntime[] {
+    const wanted = ids === undefined ? undefined : new Set(ids);
+    const isBehind = ({ beganAt, runtimeId }: ListedRuntime) =>
+      before === undefined || beganAt < before.at || (beganAt === before.at && runtimeId < before.id);
+    return this.runtimes()
+      .map((runtime) => ({ ...runtime, beganAt: runtime.firstAt }))
+      .filter((runtime) => (wanted?.has(runtime.runtimeId) ?? true) && isBehind(runtime))
+      .sort((left, right) => right.beganAt - left.beganAt || (right.runtimeId > left.runtimeId ? 1 : -1))
+      .slice(0, limit);
   }
 
   compact({ olderThan = 0, maxBytes = Number.POSITIVE_INFINITY }: Retention): boolean {

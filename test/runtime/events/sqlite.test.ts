@@ -92,6 +92,7 @@ test('events of an older schema are kept', async () => {
   const store = await openSqlite(file('older.db'), 'process');
   expect(await store.read('r', { after: 0, limit: 10 })).toEqual([action(1, 'a')]);
   expect(await store.mailbox?.list('confirmation')).toMatchObject([{ id: 'n', runtimeId: 'r' }]);
+  expect(await store.page({ limit: 10 })).toMatchObject([{ runtimeId: 'r', beganAt: 1, lastId: 1 }]);
   await store.close();
 });
 

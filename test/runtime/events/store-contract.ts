@@ -234,6 +234,39 @@ export function describeStore(name: string, { open, lasting, sized }: StoreUnder
       ]);
     });
 
+    test('lists runtimes page by page, those that began last first, and none without events', async () => {
+      const named = ['a', 'b', 'c', 'd'].map((name) => `${id}-${name}`) as [string, string, string, string];
+      const begun = [8_000_000_000_000, 8_000_000_000_001, 8_000_000_000_001, 8_000_000_000_002];
+      await store.append(
+        named.flatMap((runtimeId, index) => [
+          action(1, 'a', { runtimeId, at: begun[index] ?? 0 }),
+          action(2, 'b', { runtimeId, at: 8_000_000_000_100 + index }),
+        ]),
+      );
+      const seen: string[] = [];
+      let before = { at: 8_000_000_000_003, id: '' };
+      for (let page = 0; page < 2; page++) {
+        const found = await store.page({ limit: 2, before });
+        seen.push(...found.map(({ runtimeId }) => runtimeId));
+        const last = found.at(-1);
+        before = { at: last?.beganAt ?? 0, id: last?.runtimeId ?? '' };
+      }
+      expect(seen).toEqual(named.toReversed());
+      const [, second, , fourth] = named;
+      const chosen = { limit: 10, ids: [second, `${id}-none`, fourth] };
+      expect(await store.page(chosen)).toMatchObject([
+        { runtimeId: fourth, firstId: 1, lastId: 2, beganAt: begun[3] },
+        { runtimeId: second, firstAt: begun[1], lastAt: 8_000_000_000_101, beganAt: begun[1] },
+      ]);
+      await compact({ olderThan: 8_000_000_000_102 });
+      expect(await store.page(chosen)).toMatchObject([{ runtimeId: fourth, firstId: 2, lastId: 2 }]);
+      await store.append([action(3, 'c', { runtimeId: second, at: 8_000_000_000_200 })]);
+      expect(await store.page(chosen)).toMatchObject([
+        { runtimeId: second, firstId: 3, beganAt: 8_000_000_000_200 },
+        { runtimeId: fourth },
+      ]);
+    });
+
     test('removes what is older than wanted, and long texts that nothing uses any more', async () => {
       const old = 'old'.repeat(5000);
       const shared = 'shared'.repeat(5000);

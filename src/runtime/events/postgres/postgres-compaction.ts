@@ -36,6 +36,10 @@ async function remove(client: PoolClient, runtime: string, olderThan: number): P
   const last = gone.at(-1);
   if (last === undefined) return;
   await client.query('DELETE FROM workcell.events WHERE runtime = $1 AND id <= $2', [runtime, last.id]);
+  await client.query(
+    'DELETE FROM workcell.runtimes WHERE runtime = $1 AND NOT EXISTS (SELECT 1 FROM workcell.events WHERE runtime = $1)',
+    [runtime],
+  );
   const digests = [...new Set(gone.flatMap((row) => placesOf(row).map(([, digest]) => digest)))];
   if (digests.length === 0) return;
   await client.query('DELETE FROM workcell.text_uses WHERE digest = ANY($1) AND runtime = $2 AND id <= $3', [

@@ -37,4 +37,26 @@ export const migrations: readonly string[] = [
   CREATE TABLE workcell.ledger (sequence bigint PRIMARY KEY, hash text NOT NULL, line text NOT NULL);
   CREATE TABLE workcell.ledger_head (sequence bigint NOT NULL, hash text NOT NULL);
   `,
+  // So that a page of runtimes needs no walk through all of them.
+  `
+  CREATE TABLE workcell.runtimes (runtime text COLLATE "C" PRIMARY KEY, began_at bigint NOT NULL);
+  CREATE INDEX runtimes_by_time ON workcell.runtimes (began_at, runtime);
+  WITH RECURSIVE found (runtime) AS (
+    (SELECT runtime FROM workcell.events ORDER BY runtime LIMIT 1)
+    UNION ALL
+    SELECT (SELECT runtime FROM workcell.events WHERE runtime > found.runtime ORDER BY runtime LIMIT 1)
+    FROM found WHERE found.runtime IS NOT NULL
+  )
+  INSERT INTO workcell.runtimes
+    SELECT found.runtime, first.at FROM found
+    CROSS JOIN LATERAL (SELECT at FROM workcell.events WHERE runtime = found.runtime ORDER BY id LIMIT 1) AS first;
+  CREATE FUNCTION workcell.runtime_begins() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO workcell.runtimes SELECT runtime, min(at) FROM added GROUP BY runtime ORDER BY runtime
+        ON CONFLICT DO NOTHING;
+      RETURN NULL;
+    END $$;
+  CREATE TRIGGER runtime_begins AFTER INSERT ON workcell.events REFERENCING NEW TABLE AS added
+    FOR EACH STATEMENT EXECUTE FUNCTION workcell.runtime_begins();
+  `,
 ];

@@ -1,7 +1,15 @@
 /** Events in a PostgreSQL database, for runtimes on many machines. */
 import type { Pool } from 'pg';
 import type { WorkcellEvent } from '../../../protocol/index.js';
-import type { EventStore, ReadQuery, Retention, StoredRuntime, Watch } from '../event-store.js';
+import type {
+  EventStore,
+  ListedRuntime,
+  ReadQuery,
+  Retention,
+  RuntimesQuery,
+  StoredRuntime,
+  Watch,
+} from '../event-store.js';
 import { collectPages } from '../pages.js';
 import { closedText, eventsOf, placesOf, type Row, toRow } from '../rows.js';
 import { shownUrl } from '../store-place.js';
@@ -104,13 +112,24 @@ class PostgresStore implements EventStore {
         CROSS JOIN LATERAL (SELECT id, at FROM workcell.events WHERE runtime = found.runtime ORDER BY id DESC LIMIT 1) AS last
         ORDER BY first.at DESC`),
     );
-    return rows.map(({ runtimeId, firstId, lastId, firstAt, lastAt }) => ({
-      runtimeId,
-      firstId: Number(firstId),
-      lastId: Number(lastId),
-      firstAt: Number(firstAt),
-      lastAt: Number(lastAt),
-    }));
+    return rows.map(stored);
+  }
+
+  async page({ limit, before, ids }: RuntimesQuery): Promise<ListedRuntime[]> {
+    const { rows } = await this.#guarded(() =>
+      this.#pool.query<Record<keyof ListedRuntime, string>>(
+        `SELECT found.runtime AS "runtimeId", found.began_at AS "beganAt",
+          first.id AS "firstId", first.at AS "firstAt", last.id AS "lastId", last.at AS "lastAt"
+        FROM workcell.runtimes AS found
+        CROSS JOIN LATERAL (SELECT id, at FROM workcell.events WHERE runtime = found.runtime ORDER BY id LIMIT 1) AS first
+        CROSS JOIN LATERAL (SELECT id, at FROM workcell.events WHERE runtime = found.runtime ORDER BY id DESC LIMIT 1) AS last
+        WHERE ($2::bigint IS NULL OR (found.began_at, found.runtime) < ($2, $3 COLLATE "C"))
+          AND ($4::text[] IS NULL OR found.runtime = ANY($4))
+        ORDER BY found.began_at DESC, found.runtime DESC LIMIT $1`,
+        [limit, before?.at ?? null, before?.id ?? null, ids ?? null],
+      ),
+    );
+    return rows.map((row) => ({ ...stored(row), beganAt: Number(row.beganAt) }));
   }
 
   async compact(retention: Retention): Promise<boolean> {
@@ -149,4 +168,14 @@ class PostgresStore implements EventStore {
       throw toUnavailable(this.#url, error);
     }
   }
+}
+
+function stored({ runtimeId, firstId, lastId, firstAt, lastAt }: Record<keyof StoredRuntime, string>) {
+  return {
+    runtimeId,
+    firstId: Number(firstId),
+    lastId: Number(lastId),
+    firstAt: Number(firstAt),
+    lastAt: Number(lastAt),
+  };
 }

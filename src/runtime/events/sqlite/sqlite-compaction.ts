@@ -61,6 +61,9 @@ export class Compaction {
     const last = gone.at(-1);
     if (last === undefined) return 0;
     this.#prepare('DELETE FROM events WHERE runtime = ? AND id <= ?').run(runtime, last.id);
+    this.#prepare(
+      'DELETE FROM runtimes WHERE runtime = ?1 AND NOT EXISTS (SELECT 1 FROM events WHERE runtime = ?1)',
+    ).run(runtime);
     for (const row of gone) for (const [, digest] of placesOf(row)) this.#forget(digest, row);
     return gone.length;
   }

@@ -80,4 +80,20 @@ export const migrations: readonly string[] = [
   DROP TABLE notes;
   ALTER TABLE notes_with_row_ids RENAME TO notes;
   `,
+  // So that a page of runtimes needs no walk through all of them. SQLite adds the row with the first event, whoever writes it.
+  `
+  CREATE TABLE runtimes (runtime TEXT PRIMARY KEY, began_at INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE INDEX runtimes_by_time ON runtimes (began_at, runtime);
+  WITH RECURSIVE found (runtime) AS (
+    SELECT min(runtime) FROM events
+    UNION ALL
+    SELECT (SELECT min(runtime) FROM events WHERE runtime > found.runtime) FROM found WHERE found.runtime IS NOT NULL
+  )
+  INSERT INTO runtimes
+    SELECT runtime, (SELECT at FROM events WHERE events.runtime = found.runtime ORDER BY id LIMIT 1)
+    FROM found WHERE runtime IS NOT NULL;
+  CREATE TRIGGER runtime_begins AFTER INSERT ON events
+    WHEN NOT EXISTS (SELECT 1 FROM runtimes WHERE runtime = NEW.runtime)
+    BEGIN INSERT INTO runtimes VALUES (NEW.runtime, NEW.at); END;
+  `,
 ];

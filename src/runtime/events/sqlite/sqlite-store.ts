@@ -6,7 +6,15 @@ import type {
   StatementSyncInstance as StatementSync,
 } from '@photostructure/sqlite';
 import { WorkcellError, type WorkcellEvent } from '../../../protocol/index.js';
-import type { EventStore, ReadQuery, Retention, StoredRuntime, Watch } from '../event-store.js';
+import type {
+  EventStore,
+  ListedRuntime,
+  ReadQuery,
+  Retention,
+  RuntimesQuery,
+  StoredRuntime,
+  Watch,
+} from '../event-store.js';
 import { collectPages } from '../pages.js';
 import { closedText, eventsOf, type Row, toRow } from '../rows.js';
 import { Compaction } from './sqlite-compaction.js';
@@ -102,6 +110,29 @@ class SqliteStore implements EventStore {
         FROM ends ORDER BY firstAt DESC`).all(),
     );
     return rows.map((row) => ({ ...(row as unknown as StoredRuntime) }));
+  }
+
+  page({ limit, before, ids }: RuntimesQuery): ListedRuntime[] {
+    const behind = before === undefined ? '' : 'AND (began_at, runtime) < (?, ?)';
+    const among = ids === undefined ? '' : 'AND runtime IN (SELECT value FROM json_each(?))';
+    const values = [
+      ...(before === undefined ? [] : [before.at, before.id]),
+      ...(ids === undefined ? [] : [JSON.stringify(ids)]),
+    ];
+    const rows = this.#guarded(() =>
+      this.#prepare(`
+        WITH ends AS (
+          SELECT runtime, began_at AS beganAt,
+            (SELECT min(id) FROM events WHERE events.runtime = runtimes.runtime) AS firstId,
+            (SELECT max(id) FROM events WHERE events.runtime = runtimes.runtime) AS lastId
+          FROM runtimes WHERE true ${behind} ${among} ORDER BY began_at DESC, runtime DESC LIMIT ?
+        )
+        SELECT runtime AS runtimeId, beganAt, firstId, lastId,
+          (SELECT at FROM events WHERE runtime = ends.runtime AND id = firstId) AS firstAt,
+          (SELECT at FROM events WHERE runtime = ends.runtime AND id = lastId) AS lastAt
+        FROM ends ORDER BY beganAt DESC, runtime DESC`).all(...values, limit),
+    );
+    return rows.map((row) => ({ ...(row as unknown as ListedRuntime) }));
   }
 
   compact(retention: Retention): boolean {
