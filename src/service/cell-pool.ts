@@ -14,7 +14,8 @@ export interface Spare {
 interface Parts {
   /** Starts a cell that nobody has asked for yet; none if it is not wanted any more when its turn comes. */
   start(tenant: string, template: Template, isWanted: () => boolean): Promise<Spare | undefined>;
-  end(spare: Spare): Promise<void>;
+  /** `isAgain`: an attempt before failed, and a runtime tries only once. */
+  end(spare: Spare, isAgain: boolean): Promise<void>;
   /** How many more the service may have. */
   room(): number;
   onFailure(error: unknown): void;
@@ -22,6 +23,9 @@ interface Parts {
 
 /** A tenant that makes no more cells from a template for so long needs none ahead. */
 const keptMs = 600_000;
+
+/** How long to wait before ending one again that could not be ended. */
+const retryMs = 30_000;
 
 /** One on its way. */
 interface Coming {
@@ -40,15 +44,17 @@ export class CellPool {
   readonly #parts: Parts;
   readonly #shelves = new Map<string, Shelf>();
   readonly #under = new Set<Promise<unknown>>();
+  /** Those that could not be ended, and are tried again. */
+  readonly #stuck = new Map<Spare, NodeJS.Timeout>();
   #closed = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
-  /** Cells that wait here, and those on their way. */
+  /** Cells that wait here, those on their way, and those that could not be ended. */
   get size(): number {
-    let size = 0;
+    let size = this.#stuck.size;
     for (const { spares, coming } of this.#shelves.values()) size += spares.length + coming.size;
     return size;
   }
@@ -93,7 +99,7 @@ export class CellPool {
   async evict(): Promise<void> {
     for (const { spares } of this.#shelves.values()) {
       const spare = spares.shift();
-      if (spare !== undefined) return this.#watch(this.#parts.end(spare));
+      if (spare !== undefined) return this.#watch(this.#tryEnd(spare));
     }
     for (const { coming } of this.#shelves.values()) {
       const [one] = coming;
@@ -107,7 +113,7 @@ export class CellPool {
 
   /** Ends one that was taken and cannot be used. */
   end(spare: Spare): true {
-    void this.#watch(this.#parts.end(spare));
+    void this.#watch(this.#tryEnd(spare));
     return true;
   }
 
@@ -115,6 +121,7 @@ export class CellPool {
   async close(): Promise<void> {
     this.#closed = true;
     for (const name of this.#shelves.keys()) this.#empty(name);
+    for (const spare of this.#stuck.keys()) this.end(spare);
     while (this.#under.size > 0) await Promise.allSettled(this.#under);
   }
 
@@ -127,12 +134,28 @@ export class CellPool {
       try {
         const spare = await this.#parts.start(tenant, template, isWanted);
         if (spare !== undefined && isWanted()) shelf.spares.push(spare);
-        else if (spare !== undefined) await this.#parts.end(spare);
+        else if (spare !== undefined) await this.#tryEnd(spare);
       } finally {
         shelf.coming.delete(coming);
       }
     };
     coming.settled = this.#watch(work());
+  }
+
+  /** Nobody else would end it: it has no owner, and only this process knows it. */
+  async #tryEnd(spare: Spare): Promise<void> {
+    clearTimeout(this.#stuck.get(spare));
+    try {
+      await this.#parts.end(spare, this.#stuck.has(spare));
+      this.#stuck.delete(spare);
+    } catch (error) {
+      const timer = setTimeout(() => this.end(spare), retryMs);
+      timer.unref();
+      // The next process ends what this one leaves.
+      if (this.#closed) clearTimeout(timer);
+      this.#stuck.set(spare, timer);
+      throw error;
+    }
   }
 
   #empty(name: string): void {

@@ -15,6 +15,8 @@ export class CellRecords {
   readonly #store: ServiceStore;
   readonly #records = new Map<string, CellRecord>();
   readonly #listeners = new Set<(change: CellChange) => void>();
+  /** What the store has not taken yet, with what to write. */
+  readonly #owed = new Map<string, () => void>();
 
   constructor(store: ServiceStore) {
     this.#store = store;
@@ -38,6 +40,7 @@ export class CellRecords {
   add(record: CellRecord, request: AskedRequest | undefined): void {
     this.#store.putCell(record, request);
     this.#set(record, undefined);
+    this.#pay();
   }
 
   /** Changes the current record: another change may have come while the caller waited. */
@@ -45,8 +48,32 @@ export class CellRecords {
     const before = this.known(id);
     const { record = before, usage } = counted(before, { ...before, ...fields });
     this.#store.putCell(record, undefined, usage);
+    this.#owed.delete(id);
     this.#set(record, before);
     return record;
+  }
+
+  /**
+   * What became of a start that failed: its cell is lost or, without `state`, gone. Memory says so at once, and the store when
+   * it takes it. Until then a start that goes on stands there, and the next process ends that.
+   */
+  settle(id: string, state: 'lost' | undefined, onRefusal: (error: unknown) => void): void {
+    const before = this.known(id);
+    const lost = { ...before, ...(state !== undefined && { state }) };
+    const write =
+      state === undefined ? () => this.#store.endCell(before, []) : () => this.#store.putCell(lost);
+    try {
+      write();
+    } catch (error) {
+      onRefusal(error);
+      this.#owed.set(id, write);
+    }
+    if (state !== undefined) {
+      this.#set(lost, before);
+      return;
+    }
+    this.#records.delete(id);
+    this.#tell({ record: before, before, isGone: true });
   }
 
   /** Notes in memory when it was last used; the store learns it with the next change. */
@@ -58,6 +85,7 @@ export class CellRecords {
   forget(id: string): void {
     const record = this.known(id);
     this.#store.endCell(record, counted(record, undefined).usage);
+    this.#owed.delete(id);
     this.#records.delete(id);
     this.#tell({ record, before: record, isGone: true });
   }
@@ -66,6 +94,18 @@ export class CellRecords {
   listen(listener: (change: CellChange) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
+  }
+
+  /** The store takes writes, so it gets those that it refused before. */
+  #pay(): void {
+    for (const [id, write] of this.#owed) {
+      try {
+        write();
+      } catch {
+        return;
+      }
+      this.#owed.delete(id);
+    }
   }
 
   #set(record: CellRecord, before: CellRecord | undefined): void {

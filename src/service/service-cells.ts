@@ -81,8 +81,8 @@ export class ServiceCells {
     });
     this.#pool = new CellPool({
       start: (tenant, template, isWanted) => this.#startSpare(tenant, template, isWanted),
-      end: async ({ record, runtime }) => {
-        await runtime.close();
+      end: async ({ record, runtime }, isAgain) => {
+        await (isAgain ? this.#end(record) : runtime.close());
         this.#store.removeCell(record);
       },
       room: () => this.#room,
@@ -306,8 +306,9 @@ export class ServiceCells {
         return 'not ended' as const;
       });
       // Without its record nobody would find the cell again, and end it.
-      if (failure === undefined) this.#forget(id);
-      else this.#records.patch(id, { state: 'lost' });
+      const state = failure === undefined ? undefined : 'lost';
+      this.#records.settle(id, state, (cause) => this.#complain(id, 'written down', cause));
+      if (state === undefined) this.#times.forget(id);
       throw error;
     } finally {
       this.#filling.delete(id);

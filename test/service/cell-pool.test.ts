@@ -1,7 +1,7 @@
 /** Cells that start ahead, and how many start at all. */
 import { expect, test, vi } from 'vitest';
 import type { RuntimeSource } from '../../src/service/service-cells.js';
-import { asked, open, slowly, source, tenant, there } from './told-cells.js';
+import { asked, failing, open, slowly, source, store, tenant, there } from './told-cells.js';
 
 test('a tenant that made a cell finds the next one ready; one that died ahead is given to nobody', async () => {
   const cells = await open({ pool: 1 });
@@ -114,4 +114,22 @@ test('cells that a killed process started ahead are ended by the next one', asyn
   const after = await open();
   expect(there.size).toBe(1);
   expect(after.list(tenant)).toHaveLength(1);
+});
+
+test('a spare cell that cannot be ended counts until it is, and is tried again', async () => {
+  vi.useFakeTimers();
+  const cells = await open({ pool: 1 }, source, { maxCells: 2 });
+  await cells.create(tenant, asked());
+  await vi.waitFor(() => expect(cells.spare).toBe(1));
+  failing.close = true;
+  await cells.create(tenant, asked({ env: { A: 'b' } }));
+  await vi.waitFor(() => expect(there.size).toBe(3));
+  failing.close = false;
+  // It takes a place that no other spare cell gets.
+  expect(cells.spare).toBe(0);
+  expect(store.cells()).toHaveLength(3);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(there.size).toBe(2);
+  expect(store.cells().map(({ state }) => state)).toEqual(['running', 'running']);
+  await cells.close();
 });

@@ -81,6 +81,50 @@ test('a store that takes nothing leaves neither a cell nor a name behind', async
   expect(cells.list(tenant)).toEqual([]);
 });
 
+test('a store that refuses to forget a failed start hides neither its reason nor its name', async () => {
+  const failing: RuntimeSource = {
+    ...source,
+    create: async () => {
+      throw new Error('no such image');
+    },
+  };
+  let from = failing;
+  const cells = await open({}, { ...source, create: (...given) => from.create(...given) });
+  const full = () => {
+    throw new Error('full');
+  };
+  vi.spyOn(store, 'endCell').mockImplementationOnce(full);
+  await expect(cells.create(tenant, asked({ name: 'mine' }))).rejects.toThrow('no such image');
+  expect(cells.list(tenant)).toEqual([]);
+  expect(store.cells()).toHaveLength(1);
+  from = source;
+  const { record, isNew } = await cells.create(tenant, asked({ name: 'other' }));
+  expect(isNew).toBe(true);
+  // The store takes writes again, so it has forgotten the other one.
+  expect(store.cells().map(({ id }) => id)).toEqual([record.id]);
+  expect((await cells.create(tenant, asked({ name: 'mine' }))).isNew).toBe(true);
+});
+
+test('a failed start that cannot be ended either is lost, also while the store takes nothing', async () => {
+  const cells = await open();
+  const put = store.putCell.bind(store);
+  const full = () => {
+    throw new Error('full');
+  };
+  const writes = vi.spyOn(store, 'putCell');
+  writes.mockImplementationOnce(put).mockImplementationOnce(full).mockImplementationOnce(full);
+  failing.close = true;
+  await expect(cells.create(tenant, asked({ name: 'mine' }))).rejects.toThrow('full');
+  expect(cells.list(tenant)).toMatchObject([{ name: 'mine', state: 'lost' }]);
+  failing.close = false;
+  await cells.create(tenant, asked());
+  expect(store.cells().map(({ state }) => state)).toEqual(expect.arrayContaining(['lost', 'running']));
+  await cells.remove(tenant, 'mine');
+  await cells.create(tenant, asked());
+  expect(store.cells().map(({ state }) => state)).toEqual(['running', 'running']);
+  expect(there.size).toBe(2);
+});
+
 test('a cell that nobody uses after a restart is still looked after', async () => {
   vi.useFakeTimers();
   const before = await open();

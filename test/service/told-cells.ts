@@ -47,6 +47,12 @@ export const source: RuntimeSource = {
 function runtimeOf(id: string, lose: () => void): Runtime {
   const cell = { lose, ends: 0 };
   there.set(id, cell);
+  const end = async () => {
+    cell.ends++;
+    if (failing.close) throw new Error('not now');
+    there.delete(id);
+  };
+  let ending: Promise<void> | undefined;
   return {
     id,
     workspace: '/workspace',
@@ -60,10 +66,10 @@ function runtimeOf(id: string, lose: () => void): Runtime {
     pause: async () => failing.pause,
     resume: async () => {},
     detach: async () => {},
-    close: async () => {
-      cell.ends++;
-      if (failing.close) throw new Error('not now');
-      there.delete(id);
+    // A runtime tries once, whoever asks again.
+    close: () => {
+      ending ??= end();
+      return ending;
     },
   } as unknown as Runtime;
 }

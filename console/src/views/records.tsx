@@ -1,6 +1,6 @@
 /** The records in the store: of running cells, and of ended ones. */
 import { useState } from 'react';
-import type { RecordList } from '../../../src/protocol/record-wire.js';
+import type { RecordList as Records } from '../../../src/protocol/record-wire.js';
 import { changeQuery, hrefOf, usePlace } from '../address.js';
 import { ask } from '../api.js';
 import { age, duration, moment } from '../format.js';
@@ -13,7 +13,7 @@ const shownAtOnce = 500;
 
 export function RecordList() {
   const { query } = usePlace();
-  const records = usePolled(() => ask<RecordList>('/v1/records?limit=1000'), 5000, 'records');
+  const records = usePolled(() => ask<Records>('/v1/records?limit=1000'), 5000, 'records');
   const text = query.get('text') ?? '';
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const choose = (id: string, on: boolean) =>
