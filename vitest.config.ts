@@ -28,9 +28,9 @@ const system = [
   'test/deploy/**/*.test.ts',
   'test/site/**/*.test.ts',
   'test/service/previews.test.ts',
-  'test/service/{service,service-seen,tracing}.test.ts',
+  'test/service/{records,service,service-seen,tracing}.test.ts',
   'test/console/console*.test.ts',
-  'test/service/tenants-attack.test.ts',
+  'test/service/tenants-attack*.test.ts',
   'test/runtime/{git,microagents}/**/*.test.ts',
 ];
 const house = ['test/house/**/*.test.ts'];

@@ -8,6 +8,7 @@ export type {
   CreateCell,
   CreateKey,
   CreatePreview,
+  KeyPage,
   NewKey,
   Preview,
   ServiceCell,

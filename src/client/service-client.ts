@@ -10,6 +10,8 @@ import {
   type CreatePreview,
   cellNewsSchema,
   cellPageSchema,
+  type KeyPage,
+  keyPageSchema,
   longestWaitMs,
   type NewKey,
   newKeySchema,
@@ -21,7 +23,6 @@ import {
   type ServiceTemplateInfo,
   type ServiceUsage,
   serviceCellSchema,
-  serviceKeySchema,
   serviceStatusSchema,
   serviceTemplateSchema,
   usageSchema,
@@ -214,8 +215,25 @@ export class ServiceClient {
     return this.#ask('POST', '/v1/keys', newKeySchema, { body: key, ...options });
   }
 
-  listKeys(options: CallOptions = {}): Promise<ServiceKey[]> {
-    return this.#ask('GET', '/v1/keys', serviceKeySchema.array(), options);
+  /** One page of keys, without what makes them keys. */
+  listKeys(
+    { limit, cursor }: Pick<ListOptions, 'limit' | 'cursor'> = {},
+    options: CallOptions = {},
+  ): Promise<KeyPage> {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries({ limit, cursor }))
+      if (value !== undefined) query.set(name, String(value));
+    return this.#ask('GET', `/v1/keys?${query}`, keyPageSchema, options);
+  }
+
+  /** Every key, page after page. */
+  async *allKeys(): AsyncGenerator<ServiceKey> {
+    let cursor: string | undefined;
+    do {
+      const page = await this.listKeys({ cursor, limit: 1000 });
+      yield* page.keys;
+      cursor = page.next;
+    } while (cursor !== undefined);
   }
 
   async removeKey(id: string, options: CallOptions = {}): Promise<void> {

@@ -20,6 +20,8 @@ const tenantSchema = z.strictObject({
   max_cells: z.int().min(0).optional(),
   starts_per_minute: z.number().positive().optional(),
   max_requests: z.int().min(1).optional(),
+  max_memory_bytes: z.int().min(1).optional(),
+  max_cpus: z.number().positive().optional(),
 });
 
 export const serviceSchema = z
@@ -43,10 +45,12 @@ export const serviceSchema = z
         .default({}),
     ),
     tenants: about(
-      'Limits of tenants by name: `max_cells`, `starts_per_minute`, `max_requests`. Others have those of `max_cells_per_tenant` and `max_requests_per_tenant` alone.',
+      'Limits of tenants by name: `max_cells`, `starts_per_minute`, `max_requests`, and `max_memory_bytes` and `max_cpus` for the limits of their cells together. Others have those of `max_cells_per_tenant` and `max_requests_per_tenant` alone.',
       z
         .record(serviceNameSchema, tenantSchema)
-        .describe('a table of tenants, each with max_cells, starts_per_minute and max_requests')
+        .describe(
+          'a table of tenants, each with max_cells, starts_per_minute, max_requests, max_memory_bytes and max_cpus',
+        )
         .default({}),
     ),
     preview_listen: about(
@@ -86,6 +90,14 @@ export const serviceSchema = z
     max_requests_per_tenant: about(
       'Requests of one tenant that are open at the same time, streams included, if it has no limit of its own. One key may have three quarters of them.',
       z.int().min(1).describe('a whole number of at least 1').default(1024),
+    ),
+    max_keys_per_tenant: about(
+      'Keys of one tenant, without those that have expired.',
+      z.int().min(1).describe('a whole number of at least 1').default(1000),
+    ),
+    requests_per_second_per_key: about(
+      'Requests of one key in a second, twice as many at once. The key of the operator has no such limit.',
+      z.number().positive().describe('a positive number').default(2000),
     ),
     starts_at_once: about(
       'So many cells start at the same time, one fewer for a single tenant; others wait, tenants in turn.',

@@ -194,7 +194,7 @@ export const createKeySchema = z.strictObject({
 /** What you ask a service for: a key. */
 export type CreateKey = z.input<typeof createKeySchema>;
 
-export const serviceKeySchema = z.object({
+const serviceKeySchema = z.object({
   id: z.string(),
   tenant: z.string(),
   role: z.enum(keyRoles),
@@ -206,6 +206,17 @@ export const serviceKeySchema = z.object({
 
 /** A key, without what makes it one. */
 export type ServiceKey = z.output<typeof serviceKeySchema>;
+
+export const listKeysQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(1000).default(100),
+  /** `next` of the page before. */
+  cursor: z.string().max(100).optional(),
+});
+
+export const keyPageSchema = z.object({ keys: z.array(serviceKeySchema), next: z.string().optional() });
+
+/** Some of the keys, and the cursor of the rest. */
+export type KeyPage = z.output<typeof keyPageSchema>;
 
 /** The service shows the key itself once. */
 export const newKeySchema = serviceKeySchema.extend({ key: z.string() });

@@ -33,6 +33,7 @@ export function newRecord(
     expiresAt: ttlMs === undefined ? undefined : now + ttlMs,
     idleMs: least(asked.idleMs, template.idleMs),
     onIdle: template.onIdle === 'end' ? 'end' : (asked.onIdle ?? template.onIdle),
+    declared: template.declared,
     ref: { backend: template.backend, place: template.place, id },
     ...(asked.onExpiry !== undefined && { onExpiry: asked.onExpiry }),
     ...(asked.facade !== undefined && { facade: asked.facade }),

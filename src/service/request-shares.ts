@@ -1,8 +1,9 @@
 /**
- * How many requests are open at once, by tenant and by key. Streams and long actions of one tenant could otherwise take
+ * How many requests are open at once, by tenant and by key, and how many come in a second. Streams and long actions of one tenant could otherwise take
  * every connection of the service.
  */
 import { defaultHttpLimits } from '../base/http/http-options.js';
+import { Rate } from '../base/http/rate.js';
 import { WorkcellError } from '../protocol/index.js';
 import { OpenCounts } from './open-counts.js';
 import type { KeyRecord } from './service-store.js';
@@ -13,7 +14,12 @@ const kept = 256;
 /** What one key may have of the share of its tenant, so that another key of the tenant still gets through. */
 const shareOfKey = 3 / 4;
 
+/** How many keys to remember the rate of; one that comes back after so many others begins anew. */
+const mostRates = 10_000;
+
 export interface RequestLimits {
+  /** Of one key. */
+  readonly requestsPerSecond: number;
   readonly maxRequestsPerTenant: number;
   readonly tenants: Readonly<Record<string, { readonly maxRequests?: number | undefined }>>;
 }
@@ -21,6 +27,7 @@ export interface RequestLimits {
 export class RequestShares {
   readonly #limits: RequestLimits;
   readonly #counts = new OpenCounts();
+  readonly #rates = new Map<string, Rate>();
 
   constructor(limits: RequestLimits) {
     this.#limits = limits;
@@ -29,6 +36,7 @@ export class RequestShares {
   /** Throws when one of them has as many as it may. Returns the function that counts this request out again. */
   enter({ tenant, id, role }: Pick<KeyRecord, 'tenant' | 'id'> & Partial<KeyRecord>): () => void {
     if (role === 'operator') return () => {};
+    this.#checkRate(id);
     const { maxRequestsPerTenant, tenants } = this.#limits;
     const own = Object.hasOwn(tenants, tenant) ? tenants[tenant]?.maxRequests : undefined;
     const most = own ?? maxRequestsPerTenant;
@@ -50,5 +58,19 @@ export class RequestShares {
     enter(`tenant ${tenant}`, most, 'Your tenant');
     enter('all', defaultHttpLimits.connections - kept, 'The service');
     return leave;
+  }
+
+  #checkRate(id: string): void {
+    const { requestsPerSecond: limit } = this.#limits;
+    const rate = this.#rates.get(id) ?? new Rate(limit, Math.max(1, limit * 2));
+    // Those that came last stand last.
+    this.#rates.delete(id);
+    this.#rates.set(id, rate);
+    const [oldest] = this.#rates.keys();
+    if (this.#rates.size > mostRates && oldest !== undefined) this.#rates.delete(oldest);
+    if (rate.take()) return;
+    throw new WorkcellError('rate-limited', `Your key may send ${limit} requests a second.`, {
+      details: { limit, of: 'requests a second', retryAfterMs: Math.ceil(rate.waitMs()) },
+    });
   }
 }

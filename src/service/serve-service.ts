@@ -56,7 +56,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   );
   const store = await openServiceStore(storeFile(service.store));
   try {
-    const keys = new ServiceKeys(store, { key: operatorKey, tenant: ownTenant });
+    const keys = new ServiceKeys(store, { key: operatorKey, tenant: ownTenant }, service.max_keys_per_tenant);
     const limits = limitsOf(service);
     const cells = new ServiceCells({
       store,
@@ -117,12 +117,19 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 function limitsOf(service: ServiceSettings): ServiceLimits & RequestLimits {
   const tenants = Object.entries(service.tenants).map(([name, own]) => [
     name,
-    { maxCells: own.max_cells, startsPerMinute: own.starts_per_minute, maxRequests: own.max_requests },
+    {
+      maxCells: own.max_cells,
+      startsPerMinute: own.starts_per_minute,
+      maxRequests: own.max_requests,
+      maxMemoryBytes: own.max_memory_bytes,
+      maxCpus: own.max_cpus,
+    },
   ]);
   return {
     maxCells: service.max_cells,
     maxCellsPerTenant: service.max_cells_per_tenant,
     maxRequestsPerTenant: service.max_requests_per_tenant,
+    requestsPerSecond: service.requests_per_second_per_key,
     startsAtOnce: service.starts_at_once,
     tenants: Object.fromEntries(tenants),
   };

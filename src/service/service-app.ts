@@ -6,7 +6,7 @@ import { failureOf, sendError } from '../base/http/http-errors.js';
 import type { Exposure, Log } from '../base/http/http-options.js';
 import { parse } from '../base/http/parse-request.js';
 import { WorkcellError } from '../protocol/index.js';
-import { createKeySchema } from '../protocol/service-wire.js';
+import { createKeySchema, listKeysQuery } from '../protocol/service-wire.js';
 import type { CellHistory } from './cell-history.js';
 import { cellRoutes } from './cell-routes.js';
 import { consoleRoutes } from './console-files.js';
@@ -125,7 +125,7 @@ function keyRoutes(app: FastifyInstance, { keys, cells }: ServiceParts, askers: 
     const key = keys.create(asker, wanted, (tenant, cell) => cells.get(tenant, cell).id);
     return reply.code(201).send(key);
   });
-  app.get('/v1/keys', async (request) => keys.list(askers(request)));
+  app.get('/v1/keys', async (request) => keys.list(askers(request), parse(listKeysQuery, request.query)));
   app.delete('/v1/keys/:key', async (request, reply) => {
     keys.remove(askers(request), (request.params as { key: string }).key);
     return reply.code(204).send();

@@ -147,7 +147,7 @@ export class ServiceCells {
       const record = this.#records.all.get(known.id);
       if (record !== undefined) return { record, isNew: false };
     }
-    this.#quotas.check(tenant, { own: this.list(tenant).length, all: this.#records.all.size });
+    this.#quotas.check(tenant, template, { own: this.list(tenant), all: this.#records.all.size });
     // A spare cell has started already, so it has neither variables nor a network of its own.
     const isPlain = Object.keys(asked.env).length === 0 && asked.network === undefined;
     const spare = isPlain ? this.#pool.take(tenant, template) : undefined;

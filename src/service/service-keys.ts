@@ -1,9 +1,17 @@
 /** Keys: shown once, kept as hashes, and never worth more than the key that made them. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { z } from 'zod';
 import { socketKey } from '../base/http/access.js';
 import { WorkcellError } from '../protocol/index.js';
-import { type KeyRole, keyRoles, type NewKey, type ServiceKey } from '../protocol/service-wire.js';
+import {
+  type KeyPage,
+  type KeyRole,
+  keyRoles,
+  type listKeysQuery,
+  type NewKey,
+  type ServiceKey,
+} from '../protocol/service-wire.js';
 import type { KeyRecord, ServiceStore } from './service-store.js';
 
 /** The request for a new key. */
@@ -31,9 +39,16 @@ export class ServiceKeys {
   /** Requests under way, by the id of their key. */
   readonly #open = new Map<string, Set<() => void>>();
 
+  readonly #mostPerTenant: number;
+
   /** `operator`: the operator's key; no store keeps it. */
-  constructor(store: ServiceStore, operator: { readonly key: string; readonly tenant: string }) {
+  constructor(
+    store: ServiceStore,
+    operator: { readonly key: string; readonly tenant: string },
+    mostPerTenant: number,
+  ) {
     this.#store = store;
+    this.#mostPerTenant = mostPerTenant;
     for (const { hash, record } of store.keys()) this.#add(hash, record);
     this.#forgetExpired();
     const { key, tenant } = operator;
@@ -65,6 +80,7 @@ export class ServiceKeys {
         `A key cannot hold longer than the one that makes it: give expiresAt, at most ${iso(maker.expiresAt)}.`,
       );
     this.#forgetExpired();
+    this.#checkRoom(tenant);
     const id = randomBytes(8).toString('hex');
     const key = `wck_${randomBytes(24).toString('base64url')}`;
     const record: KeyRecord = { id, tenant, role, cell, createdAt: Date.now(), expiresAt, note };
@@ -73,10 +89,16 @@ export class ServiceKeys {
     return { ...shownKey(record), key };
   }
 
-  /** Those that this key may see. */
-  list(asker: KeyRecord): ServiceKey[] {
+  /** A page of those that this key may see, from one id to the next. */
+  list(asker: KeyRecord, { limit, cursor = '' }: z.output<typeof listKeysQuery>): KeyPage {
     checkRole(asker, 'admin', 'list keys');
-    return this.#seenBy(asker).map(([, record]) => shownKey(record));
+    const behind = this.#seenBy(asker)
+      .map(([, record]) => record)
+      .filter(({ id }) => id > cursor)
+      .toSorted((left, right) => (left.id < right.id ? -1 : 1));
+    const shown = behind.slice(0, limit);
+    const last = behind.length > limit ? shown.at(-1) : undefined;
+    return { keys: shown.map(shownKey), ...(last !== undefined && { next: last.id }) };
   }
 
   remove(asker: KeyRecord, id: string): void {
@@ -88,11 +110,16 @@ export class ServiceKeys {
     for (const cut of this.#open.get(id) ?? []) cut();
   }
 
-  /** What signatures of a key stand on: none but that very key has it. Undefined once the key is removed or expired. */
-  proofOf(id: string): string | undefined {
+  /** Undefined once the key is removed or expired. */
+  find(id: string): KeyRecord | undefined {
     const hash = this.#hashes.get(id);
     const record = hash === undefined ? undefined : this.#byHash.get(hash);
-    return record === undefined || isOver(record) ? undefined : hash;
+    return record === undefined || isOver(record) ? undefined : record;
+  }
+
+  /** What signatures of a key stand on: none but that very key has it. Undefined once the key is removed or expired. */
+  proofOf(id: string): string | undefined {
+    return this.find(id) === undefined ? undefined : this.#hashes.get(id);
   }
 
   /** Cuts a request off when its key is removed or expires. Returns the function that stops this. */
@@ -118,6 +145,18 @@ export class ServiceKeys {
     this.#store.removeKey(id);
     this.#byHash.delete(hash);
     this.#hashes.delete(id);
+  }
+
+  #checkRoom(tenant: string): void {
+    let count = 0;
+    for (const record of this.#byHash.values())
+      if (record.tenant === tenant && record.id !== operatorId && !isOver(record)) count++;
+    if (count < this.#mostPerTenant) return;
+    throw new WorkcellError(
+      'rate-limited',
+      `The tenant has ${count} keys, and ${this.#mostPerTenant} is the most. Remove some first, or let keys expire.`,
+      { details: { limit: this.#mostPerTenant, of: 'keys' } },
+    );
   }
 
   /** Expired keys do not pile up: those that are made make room for themselves. */

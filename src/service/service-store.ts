@@ -11,6 +11,7 @@ import { WorkcellError } from '../protocol/index.js';
 import type { KeyRole, ServiceCell } from '../protocol/service-wire.js';
 import { openDatabase, unavailable } from '../runtime/events/sqlite/sqlite-database.js';
 import type { UsagePiece, UsageRow } from './cell-usage.js';
+import type { Declared } from './templates.js';
 
 export interface CellRecord {
   readonly id: string;
@@ -29,6 +30,8 @@ export interface CellRecord {
   readonly onIdle: ServiceCell['onIdle'];
   /** Known before the cell starts, so that we find a cell whose start was interrupted. */
   readonly ref: CellRef;
+  /** What its template declared when it was made. */
+  readonly declared?: Declared | undefined;
   readonly workspace?: string | undefined;
   readonly isolation?: ServiceCell['isolation'];
   /** What to do with it at `expiresAt`. Default: end it. */

@@ -9,6 +9,12 @@ import type { ServiceTemplate } from '../protocol/config-service.js';
 import { WorkcellError } from '../protocol/index.js';
 import type { PluginSpec } from '../protocol/plugin-spec.js';
 
+/** What a cell may take of a machine. */
+export interface Declared {
+  readonly memoryBytes?: number | undefined;
+  readonly cpus?: number | undefined;
+}
+
 export interface Template {
   readonly name: string;
   readonly backend: string;
@@ -16,6 +22,8 @@ export interface Template {
   readonly place: Readonly<Record<string, unknown>>;
   /** What `createRuntime` gets for a cell of a tenant. */
   options(tenant: string, env: Readonly<Record<string, string>>): Record<string, unknown>;
+  /** What each of its cells may take, where the template says so. */
+  readonly declared?: Declared | undefined;
   readonly ttlMs?: number | undefined;
   readonly idleMs?: number | undefined;
   readonly onIdle: 'pause' | 'end';
@@ -76,10 +84,19 @@ async function readTemplate(
       // Cells of two tenants never share a process.
       ...(Object.hasOwn(backend.options.shape, 'keeper') && { keeper: `tenant-${tenant}` }),
     }),
+    declared: declaredBy(own),
     ttlMs: toMs(template.ttl),
     idleMs: toMs(template.idle),
     onIdle: template.on_idle ?? 'pause',
     pool: template.pool,
+  };
+}
+
+function declaredBy({ limits }: Record<string, unknown>): Declared {
+  const { memoryBytes, cpus } = (limits ?? {}) as Record<string, unknown>;
+  return {
+    ...(typeof memoryBytes === 'number' && { memoryBytes }),
+    ...(typeof cpus === 'number' && { cpus }),
   };
 }
 

@@ -58,6 +58,8 @@ describe('sources', () => {
         max_cells: 1000,
         max_cells_per_tenant: 200,
         max_requests_per_tenant: 1024,
+        max_keys_per_tenant: 1000,
+        requests_per_second_per_key: 2000,
         starts_at_once: 4,
       },
       log: { level: 'warn' },

@@ -106,6 +106,8 @@ const samples: Record<string, string> = {
   'service.max_cells': '1',
   'service.max_cells_per_tenant': '1',
   'service.max_requests_per_tenant': '1',
+  'service.max_keys_per_tenant': '1',
+  'service.requests_per_second_per_key': '1',
   'service.starts_at_once': '1',
 };
 

@@ -268,6 +268,7 @@ const surface = {
       'CreateCell',
       'CreateKey',
       'CreatePreview',
+      'KeyPage',
       'ListOptions',
       'NewKey',
       'Preview',

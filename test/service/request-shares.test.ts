@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { RequestShares } from '../../src/service/request-shares.js';
 
 const full = (limit: number) =>
@@ -8,7 +8,11 @@ const many = (count: number, shares: RequestShares, asker: ReturnType<typeof key
   Array.from({ length: count }, () => shares.enter(asker));
 
 test('a key leaves requests to others of its tenant, and a tenant to other tenants', () => {
-  const shares = new RequestShares({ maxRequestsPerTenant: 8, tenants: { large: { maxRequests: 16 } } });
+  const shares = new RequestShares({
+    maxRequestsPerTenant: 8,
+    requestsPerSecond: 1000,
+    tenants: { large: { maxRequests: 16 } },
+  });
   const [leave] = many(6, shares, key('a', 'first'));
   expect(() => shares.enter(key('a', 'first'))).toThrow(full(6));
   many(2, shares, key('a', 'second'));
@@ -23,8 +27,33 @@ test('a key leaves requests to others of its tenant, and a tenant to other tenan
 });
 
 test('all tenants together leave connections to the operator', () => {
-  const shares = new RequestShares({ maxRequestsPerTenant: 10_000, tenants: {} });
+  const shares = new RequestShares({ maxRequestsPerTenant: 10_000, requestsPerSecond: 5000, tenants: {} });
   many(3840, shares, key('a', 'first'));
   expect(() => shares.enter(key('b', 'second'))).toThrow(full(3840));
   shares.enter({ tenant: 'default', id: 'operator', role: 'operator' })();
+});
+
+test('a key that sends too fast is told when to go on, and no other key waits for it', () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    const shares = new RequestShares({ maxRequestsPerTenant: 1000, requestsPerSecond: 10, tenants: {} });
+    for (let count = 0; count < 20; count++) shares.enter(key('a', 'fast'))();
+    expect(() => shares.enter(key('a', 'fast'))).toThrow(
+      expect.objectContaining({
+        code: 'rate-limited',
+        details: { limit: 10, of: 'requests a second', retryAfterMs: 100 },
+      }),
+    );
+    shares.enter(key('a', 'other'))();
+    vi.advanceTimersByTime(100);
+    shares.enter(key('a', 'fast'))();
+    expect(() => shares.enter(key('a', 'fast'))).toThrow();
+    // Keys that come after so many others begin anew, and none is remembered for ever.
+    for (let count = 0; count < 10_000; count++) shares.enter(key('a', `key-${count}`))();
+    shares.enter(key('a', 'fast'))();
+    const operator = { tenant: 'default', id: 'operator', role: 'operator' as const };
+    for (let count = 0; count < 100; count++) shares.enter(operator)();
+  } finally {
+    vi.useRealTimers();
+  }
 });

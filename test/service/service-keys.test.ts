@@ -22,25 +22,54 @@ afterEach(() => {
 });
 
 test('expired keys are shown for a day, and leave memory and store', () => {
-  const keys = new ServiceKeys(store, operator);
+  const keys = new ServiceKeys(store, operator, 1000);
   const maker = keys.authenticate({ authorization: `Bearer ${operator.key}` });
   const make = (fields: object = {}) => keys.create(maker, { role: 'user', ...fields }, () => '');
   const expiresAt = new Date(Date.now() + 60_000).toISOString();
   const [brief, lasting] = [make({ expiresAt }), make()];
-  const shown = () => keys.list(maker).map(({ id }) => id);
+  const shown = () => new Set(keys.list(maker, { limit: 100 }).keys.map(({ id }) => id));
   vi.setSystemTime(Date.now() + day);
   expect(() => keys.authenticate({ 'x-api-key': brief.key })).toThrow(
     expect.objectContaining({ code: 'unauthorized' }),
   );
   const second = make({ expiresAt: new Date(Date.now() + 60_000).toISOString() });
-  expect(shown()).toEqual([brief.id, lasting.id, second.id]);
+  expect(shown()).toEqual(new Set([brief.id, lasting.id, second.id]));
   vi.setSystemTime(Date.now() + 120_000);
   const third = make();
-  expect(shown()).toEqual([lasting.id, second.id, third.id]);
+  expect(shown()).toEqual(new Set([lasting.id, second.id, third.id]));
   expect(store.keys().map(({ record }) => record.id)).toEqual(expect.not.arrayContaining([brief.id]));
   vi.setSystemTime(Date.now() + 2 * day);
   // The next process finds one that has expired since.
-  new ServiceKeys(store, operator);
+  new ServiceKeys(store, operator, 1000);
   expect(new Set(store.keys().map(({ record }) => record.id))).toEqual(new Set([lasting.id, third.id]));
   expect(keys.authenticate({ 'x-api-key': lasting.key }).id).toBe(lasting.id);
+});
+
+test('a tenant has no more keys than it may, and lists them page by page', () => {
+  const keys = new ServiceKeys(store, operator, 5);
+  const maker = keys.authenticate({ authorization: `Bearer ${operator.key}` });
+  const make = (tenant: string, fields: object = {}) =>
+    keys.create(maker, { tenant, role: 'admin', ...fields }, () => '');
+  const expiresAt = new Date(Date.now() + 60_000).toISOString();
+  const made = [make('a'), make('a'), make('a'), make('a'), make('a', { expiresAt })];
+  const [first] = made.map(({ key }) => keys.authenticate({ 'x-api-key': key }));
+  const full = expect.objectContaining({ code: 'rate-limited', details: { limit: 5, of: 'keys' } });
+  expect(() => make('a')).toThrow(full);
+  expect(() => keys.create(first ?? maker, { role: 'user' }, () => '')).toThrow(full);
+  // The limit is each tenant's own.
+  make('b');
+  const seen: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = keys.list(first ?? maker, { limit: 2, cursor });
+    expect(page.keys.length).toBeLessThanOrEqual(2);
+    seen.push(...page.keys.map(({ id }) => id));
+    cursor = page.next;
+  } while (cursor !== undefined);
+  expect(seen.toSorted()).toEqual(made.map(({ id }) => id).toSorted());
+  // An expired one is still shown, and takes nobody's place; neither does one that is gone.
+  vi.setSystemTime(Date.now() + 120_000);
+  keys.remove(maker, make('a').id);
+  make('a');
+  expect(() => make('a')).toThrow(full);
 });

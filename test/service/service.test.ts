@@ -318,7 +318,7 @@ describe('tenants', () => {
     const brief = new ServiceClient({ url, apiKey: key });
     await expect(brief.createKey()).rejects.toMatchObject({ code: 'denied' });
     await expect(brief.createKey({ expiresAt: soon })).resolves.toMatchObject({ tenant: 'rich' });
-    expect((await rich.listKeys()).map(({ tenant }) => tenant)).not.toContain('poor');
+    expect((await rich.listKeys()).keys.map(({ tenant }) => tenant)).not.toContain('poor');
     await rich.removeKey(id);
     await expect(brief.list()).rejects.toMatchObject({ code: 'unauthorized' });
   });

@@ -183,7 +183,7 @@ test('lists, labels, cursors, names and keys of requests lead to nobody else', a
   const same = await attacker.create({ name: 'treasure' }, { idempotencyKey: 'known' });
   expect(same).toMatchObject({ tenant: 'attacker' });
   expect(same.id).not.toBe(cell);
-  const [{ id: known } = { id: '' }] = await victim.listKeys();
+  const [{ id: known } = { id: '' }] = (await victim.listKeys()).keys;
   const admin = new ServiceClient({ url, apiKey: keys.get('admin') ?? '' });
   await expect(admin.removeKey(known)).rejects.toMatchObject({ code: 'not-found' });
   await expect(admin.createKey({ tenant: 'victim' })).rejects.toMatchObject({ code: 'denied' });

@@ -77,13 +77,17 @@ function runtimeOf(id: string, lose: () => void): Runtime {
 export async function open(
   more: Partial<Template> = {},
   from: RuntimeSource = source,
-  { maxCells = 100, freeBytes }: { maxCells?: number; freeBytes?: () => number } = {},
+  {
+    maxCells = 100,
+    maxCellsPerTenant = 100,
+    freeBytes,
+  }: { maxCells?: number; maxCellsPerTenant?: number; freeBytes?: () => number } = {},
 ): Promise<ServiceCells> {
   const cells = new ServiceCells({
     store,
     source: from,
     templates: new Map([['default', { ...template, ...more }]]),
-    limits: { maxCells, maxCellsPerTenant: 100, startsAtOnce: 4, tenants: {} },
+    limits: { maxCells, maxCellsPerTenant, startsAtOnce: 4, tenants: {} },
     log: () => {},
     freeBytes,
   });

@@ -100,7 +100,10 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
     reply.raw.setHeader(requestIdHeader, request.id);
     checkOneHost(request.raw.rawHeaders);
     access.checkSource(request.headers);
-    if (!rate.take()) throw new WorkcellError('rate-limited', 'Too many requests at once; wait a moment.');
+    if (!rate.take())
+      throw new WorkcellError('rate-limited', 'Too many requests at once; wait a moment.', {
+        details: { retryAfterMs: 1000 },
+      });
     done();
   });
   limitBodies(app, limits.requestMs);

@@ -33,10 +33,26 @@ export function sendError(reply: FastifyReply, thrown: unknown, log: Log): void 
     log(level, message, { requestId, ...fields }),
   );
   failures.set(reply, error.code);
+  sayWhen(reply, error);
   void reply
     .code(errorTable[error.code].status)
     .type('application/json; charset=utf-8')
     .send(errorBody(error, requestId));
+}
+
+/** Says when to ask again, for clients that read headers alone. */
+export function sayWhen(reply: FastifyReply, thrown: unknown): void {
+  const seconds = retryAfterOf(thrown);
+  if (seconds !== undefined) void reply.header('retry-after', String(seconds));
+}
+
+/** In seconds; undefined when trying again is not a question of time. */
+export function retryAfterOf(thrown: unknown): number | undefined {
+  if (!WorkcellError.isInstance(thrown)) return undefined;
+  const { retryAfterMs } = thrown.details;
+  const { status } = errorTable[thrown.code];
+  if (typeof retryAfterMs !== 'number' || (status !== 429 && status !== 503)) return undefined;
+  return Math.max(1, Math.ceil(retryAfterMs / 1000));
 }
 
 /** Answers on a connection that no longer carries readable requests, and ends it. */

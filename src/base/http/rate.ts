@@ -11,12 +11,19 @@ export class Rate {
     this.#tokens = burst;
   }
 
-  /** Takes one token; false when there is none. */
-  take(): boolean {
-    if (this.#tokens < 1) this.#refill();
-    if (this.#tokens < 1) return false;
-    this.#tokens--;
+  /** Takes one token, or as many as something costs, and all of them for what costs more; false when there are fewer. */
+  take(cost = 1): boolean {
+    const wanted = Math.min(cost, this.#burst);
+    if (this.#tokens < wanted) this.#refill();
+    if (this.#tokens < wanted) return false;
+    this.#tokens -= wanted;
     return true;
+  }
+
+  /** How long until it gives that many, if nobody takes any meanwhile. */
+  waitMs(cost = 1): number {
+    this.#refill();
+    return Math.max(0, ((Math.min(cost, this.#burst) - this.#tokens) / this.#perSecond) * 1000);
   }
 
   #refill(): void {

@@ -1,6 +1,6 @@
 /** How failures look to clients of E2B: `{"code": <status>, "message"}`, and by name in its calls of procedures. */
 import type { FastifyReply } from 'fastify';
-import { toWorkcellError } from '../../base/http/http-errors.js';
+import { retryAfterOf, toWorkcellError } from '../../base/http/http-errors.js';
 import type { Log } from '../../base/http/http-options.js';
 import { type ErrorCode, errorTable, WorkcellError } from '../../protocol/index.js';
 
@@ -39,10 +39,9 @@ const statuses: Partial<Record<ErrorCode, number>> = {
 
 function translated(thrown: unknown, log: Log | undefined): E2bError {
   const error = toWorkcellError(thrown, log);
-  const { retryAfterMs } = error.details;
+  const seconds = retryAfterOf(error);
   const status = statuses[error.code] ?? errorTable[error.code].status;
-  const retryAfter = typeof retryAfterMs === 'number' ? { retryAfter: Math.ceil(retryAfterMs / 1000) } : {};
-  return new E2bError(status, error.message, retryAfter);
+  return new E2bError(status, error.message, seconds === undefined ? {} : { retryAfter: seconds });
 }
 
 export const rpcStatuses = {

@@ -14,7 +14,6 @@ import { FileMetadata } from './envd/file-metadata.js';
 import { Processes } from './envd/processes.js';
 import { Watchers } from './envd/watchers.js';
 import { Interpreter } from './interpreter/code-contexts.js';
-import { LiveKeys } from './live-keys.js';
 
 /** A sandbox that a request works in. */
 export interface OpenSandbox extends Sandbox {
@@ -43,11 +42,9 @@ const mostKeys = 32;
 export class Sandboxes {
   readonly #parts: ServiceParts;
   readonly #states = new Map<string, SandboxState>();
-  readonly #keys: LiveKeys;
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
-    this.#keys = new LiveKeys(parts.keys);
   }
 
   get log(): Log {
@@ -78,7 +75,7 @@ export class Sandboxes {
     const { facts, tokens } = this.of(this.#parts.cells.byId(record.id) ?? record);
     const own = tokens.get(key);
     if (own !== undefined) return own;
-    const holding = facts.openedBy.filter((other) => this.#keys.find(other) !== undefined);
+    const holding = facts.openedBy.filter((other) => this.#parts.keys.find(other) !== undefined);
     const openedBy = [...holding.slice(1 - mostKeys), key];
     const amended = this.#parts.cells.amend(record.id, { facade: { ...facts, openedBy } });
     return this.of(amended).tokens.get(key) as SandboxTokens;
@@ -97,7 +94,7 @@ export class Sandboxes {
   ): boolean {
     for (const [id, token] of tokens) {
       if (!has(token[kind])) continue;
-      const key = this.#keys.find(id);
+      const key = this.#parts.keys.find(id);
       if (key === undefined) return false;
       const { socket } = request.raw;
       whenOver(

@@ -1,11 +1,13 @@
 /** Failures in the form that OpenHands' clients show: `{"detail": …}`. */
 import type { FastifyReply } from 'fastify';
+import { sayWhen } from '../../base/http/http-errors.js';
 import type { Log } from '../../base/http/http-options.js';
 import { errorTable, WorkcellError } from '../../protocol/index.js';
 
 export function sendDetail(reply: FastifyReply, thrown: unknown, log: Log): void {
   const { status, detail } = failureOf(thrown);
   if (status === 500) log('error', 'A request of a remote runtime failed.', { reason: String(thrown) });
+  sayWhen(reply, thrown);
   void reply.code(status).type('application/json').send(JSON.stringify({ detail }));
 }
 

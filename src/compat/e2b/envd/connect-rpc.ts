@@ -1,6 +1,7 @@
 /** The Connect protocol with JSON: plain calls, and answers that are streams of messages. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type * as z from 'zod';
+import { sayWhen } from '../../../base/http/http-errors.js';
 import { defaultHttpLimits, type Log } from '../../../base/http/http-options.js';
 import { incomingBytes } from '../../../base/http/incoming.js';
 import { parseBody } from '../../../base/http/json-body.js';
@@ -99,6 +100,7 @@ export function message<Schema extends z.ZodType>(schema: Schema, value: unknown
 export function sendRpcError(reply: FastifyReply, thrown: unknown, log: Log): void {
   const { code, message } = toRpcError(thrown, log);
   const status = rpcStatuses[code];
+  sayWhen(reply, thrown);
   void reply.code(status).type('application/json').send(JSON.stringify({ code, message }));
 }
 
