@@ -26,6 +26,9 @@ const remoteRuntimeTemplate = 'openhands';
 
 export const remoteRuntimeTemplates = { [remoteRuntimeTemplate]: { plugins: openHandsPlugins() } };
 
+/** What clients upload to have an image built, which no service here reads. */
+const longestBuild = 64 * 1024 * 1024;
+
 /** Other fields are for clusters, and change nothing here. */
 const startBody = z.object({
   session_id: z.string().min(1).max(253),
@@ -140,11 +143,26 @@ function imageRoutes(app: FastifyInstance, askers: Askers): void {
     return { exists: true, image: { upload_time: since, image_size_bytes: 0 } };
   });
 
-  // We do not read the upload.
+  // We do not read the upload; a client that still sends it would miss the answer.
   app.addContentTypeParser('multipart/form-data', (_request, payload, done) => {
-    payload.resume();
+    let left = longestBuild;
+    payload.on('data', (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left >= 0) return;
+      payload.pause().removeAllListeners('data');
+      done(
+        new WorkcellError('request-too-large', `An upload may have ${longestBuild} bytes here.`, {
+          details: { limitBytes: longestBuild },
+        }),
+      );
+    });
     payload.once('end', () => done(null, undefined));
     payload.once('error', done);
+  });
+  // Otherwise the connection would take in the rest of it.
+  app.addHook('onError', async (_request, reply, error) => {
+    if (WorkcellError.isInstance(error) && error.code === 'request-too-large')
+      void reply.header('connection', 'close');
   });
 
   for (const [method, url] of [
@@ -154,8 +172,9 @@ function imageRoutes(app: FastifyInstance, askers: Askers): void {
     app.route({
       method,
       url,
-      async handler(request) {
-        checked(request);
+      // Before anything of a body is taken.
+      onRequest: async (request) => checked(request),
+      async handler() {
         throw new WorkcellError(
           'capability-unsupported',
           `This service builds no images: its template "${remoteRuntimeTemplate}" says what runtimes run on. Ask its operator, or do not force a build.`,

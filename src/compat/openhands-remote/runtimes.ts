@@ -3,7 +3,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { PreviewLinks } from '../../service/previews/preview-links.js';
 import type { ServiceCells } from '../../service/service-cells.js';
-import { checkRole } from '../../service/service-keys.js';
+import { checkRole, type ServiceKeys } from '../../service/service-keys.js';
 import type { CellRecord, KeyRecord } from '../../service/service-store.js';
 
 export const sessionLabel = 'openhands/session';
@@ -29,6 +29,7 @@ const workHostsMs = 86_400_000;
 
 interface Parts {
   readonly cells: ServiceCells;
+  readonly keys: ServiceKeys;
   readonly secret: string;
   readonly url: string | undefined;
   readonly previews?: PreviewLinks | undefined;
@@ -55,7 +56,7 @@ export class Runtimes {
       runtime_id: id,
       session_id: labels[sessionLabel] ?? null,
       url: `${this.#parts.url ?? `http://${request.headers.host}`}${this.#path}/runtimes/${id}`,
-      session_api_key: this.#keyOf(id),
+      session_api_key: this.#sessionKey(id, asker.id),
       work_hosts: this.#workHosts(asker, id),
       restart_count: 0,
       restart_reasons: [],
@@ -72,16 +73,25 @@ export class Runtimes {
     );
   }
 
-  /** Whether a request brings the key of this runtime. */
-  mayUse(id: string, key: unknown): boolean {
-    if (typeof key !== 'string') return false;
-    const [given, right] = [key, this.#keyOf(id)].map((text) => createHash('sha256').update(text).digest());
-    return given !== undefined && right !== undefined && timingSafeEqual(given, right);
+  /** The key of the service that a session key came from; undefined unless it is for this runtime, and that key holds. */
+  keyBehind(id: string, given: unknown): KeyRecord | undefined {
+    const [key] = /^[0-9a-z]{1,64}(?=-)/.exec(typeof given === 'string' ? given : '') ?? [];
+    const right = key === undefined ? undefined : this.#sessionKey(id, key);
+    if (key === undefined || right === undefined) return undefined;
+    const [one, other] = [given as string, right].map((text) => createHash('sha256').update(text).digest());
+    if (one === undefined || other === undefined || !timingSafeEqual(one, other)) return undefined;
+    return this.#parts.keys.find(key);
   }
 
-  /** The same at every call, because clients read it before they resume a runtime, and not again. */
-  #keyOf(id: string): string {
-    return createHmac('sha256', this.#parts.secret).update(`openhands session ${id}`).digest('hex');
+  /**
+   * For the holder of a key, and worth as much as that: undefined when the key was removed or has expired. The same at every
+   * call, because clients read it before they resume a runtime, and not again.
+   */
+  #sessionKey(id: string, key: string): string | undefined {
+    const proof = this.#parts.keys.proofOf(key);
+    if (proof === undefined) return undefined;
+    const said = `openhands session ${id} ${key} ${proof}`;
+    return `${key}-${createHmac('sha256', this.#parts.secret).update(said).digest('hex')}`;
   }
 }
 

@@ -1,5 +1,7 @@
 /** RemoteRuntime of the published OpenHands 0.62 starts, uses, pauses, resumes and stops runtimes of a service. */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -113,6 +115,45 @@ test('every image is there and none is built; a second start takes the place of 
   expect(batch.body).toMatchObject([{ runtime_id: body.runtime_id, session_id: 'again' }]);
   await ask('/stop', { method: 'POST', body: { runtime_id: body.runtime_id } });
 }, 120_000);
+
+test('an upload for an image is refused before it is taken, and taken only up to a size', async () => {
+  const reader = (await operator.createKey({ tenant: 'web', role: 'reader' })).key;
+  /** Sends pieces of a megabyte until there is an answer; counts them. */
+  const upload = (as: string, megabytes: number) =>
+    new Promise<{ status: number | undefined; sent: number }>((resolve, reject) => {
+      let sent = 0;
+      const request = httpRequest(`${url}${remoteRuntimePath}/build`, {
+        method: 'POST',
+        headers: { 'x-api-key': as, 'content-type': 'multipart/form-data; boundary=x' },
+      });
+      let answered = false;
+      request.on('response', ({ statusCode }) => {
+        answered = true;
+        resolve({ status: statusCode, sent });
+        request.destroy();
+      });
+      request.on('error', (error) => {
+        if (!answered) reject(error);
+      });
+      const piece = Buffer.alloc(1024 * 1024);
+      const more = () => {
+        if (answered) return;
+        if (sent === megabytes) return void request.end();
+        sent++;
+        request.write(piece, more);
+      };
+      more();
+    });
+  expect(await upload(reader, 1000)).toMatchObject({
+    status: 403,
+    sent: expect.toSatisfy((sent: number) => sent < 50),
+  });
+  expect(await upload(key, 10)).toMatchObject({ status: 501 });
+  expect(await upload(key, 1000)).toMatchObject({
+    status: 413,
+    sent: expect.toSatisfy((sent: number) => sent < 100),
+  });
+});
 
 test('attaching to a session that has no runtime fails as clients expect it', async () => {
   await expect(client.call('connect', 'none', 'nowhere', { ...named, attach: true })).rejects.toMatchObject({
