@@ -3,12 +3,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { measure } from '../control/measure.js';
 import { E2bError, RpcError, sendE2bError } from '../e2b-errors.js';
 import type { OpenSandbox, Sandboxes } from '../e2b-sandboxes.js';
-import { checkFileAccess, checkToken, findSigned, looksSigned } from '../sandbox-access.js';
+import { checkFileAccess, checkToken } from '../sandbox-access.js';
 import { acceptEnvelopes, sendRpcError } from './connect-rpc.js';
 import { fileRoutes } from './envd-files.js';
 import { checkUserOf } from './envd-user.js';
 import { filesystemService } from './filesystem-service.js';
 import { processService } from './process-service.js';
+import { SignatureSearch } from './signature-search.js';
 
 /** `at`: the constraint of routes for this port. */
 export function envdRoutes(
@@ -71,13 +72,13 @@ export function envdRoutes(
       },
       at,
     );
+    const search = new SignatureSearch(() => sandboxes.all());
     // A signed address names no sandbox: its signature tells whose token made it.
     fileRoutes(
       scope,
       async (request, reply, query, operation) => {
         if (query.signature === undefined) throw new E2bError(401, 'missing signature query parameter');
-        if (!looksSigned(query)) throw new E2bError(401, 'invalid signature');
-        const found = await findSigned(sandboxes.all(), query, operation);
+        const found = await search.find(query, operation);
         if (found === undefined) throw new E2bError(401, 'invalid signature');
         checkFileAccess(request, reply, sandboxes, found, query, operation);
         return sandboxes.open(found.record.id, request, reply);
