@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { acpHandlers } from '../../src/adapters/acp.js';
 import { aiSdkSandbox, aiSdkTools } from '../../src/adapters/ai-sdk.js';
 import { claudeMcpServer } from '../../src/adapters/claude-agent-sdk.js';
+import { ComputeSdkSandbox } from '../../src/adapters/computesdk.js';
 import { WorkcellSandbox } from '../../src/adapters/deepagents.js';
 import { langchainTools } from '../../src/adapters/langchain.js';
 import { WorkcellMastraSandbox } from '../../src/adapters/mastra.js';
@@ -37,6 +38,8 @@ const ways: Readonly<Record<string, (runtime: Runtime, command: string) => Promi
     await client.connect(here);
     return client.callTool({ name: 'run', arguments: { command } }).finally(() => client.close());
   },
+  'the sandbox of ComputeSDK': (runtime, command) =>
+    new ComputeSdkSandbox(runtime, {}, () => {}).runCommand(command),
   'the backend of deepagents': async (runtime, command) => new WorkcellSandbox(runtime).execute(command),
   'tools of LangChain': async (runtime, command) => {
     const run = langchainTools(runtime, offered).find(({ name }) => name === 'run');

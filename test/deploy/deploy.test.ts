@@ -93,7 +93,7 @@ describe('the compose file', () => {
     await eventually(() => client.status().then(...isSo), 'the service answers again');
     expect(await output('kept', 'echo $STAGE; cat file')).toBe('one\ncontent\n');
     expect((await client.get('kept')).id).toBe(cell.id);
-    expect((await client.listKeys()).map((each) => each.id)).toContain(made.id);
+    expect((await client.listKeys()).keys.map((each) => each.id)).toContain(made.id);
 
     // Nobody has the lease of a cell once the service has stopped, so it can be ended without the service, too.
     await compose('stop');
