@@ -28,6 +28,10 @@ const limitedMegabytes = 8;
 const limitedNames = 200;
 const notLimited = 'such a cell does not start: nothing limits the size of a workspace there';
 
+function isUnsupported(error: unknown): boolean {
+  return WorkcellError.isInstance(error) && error.code === 'capability-unsupported';
+}
+
 function limitedCell(tools: Tools, mode: 'overlay' | 'copy' | 'empty'): Promise<Runtime> {
   const size = { bytes: limitedMegabytes * 1024 * 1024, files: limitedNames };
   if (mode === 'empty') return tools.cell({ workspace: { mode, size } });
@@ -226,14 +230,17 @@ answer(made)`;
       limitedCell(tools, 'empty').then(
         () => undefined,
         (error: unknown) => {
-          if (WorkcellError.isInstance(error) && error.code === 'capability-unsupported') return notLimited;
+          if (isUnsupported(error)) return notLimited;
           throw error;
         },
       ),
     async attack(_, tools) {
       const found: string[] = [];
       for (const mode of ['overlay', 'copy', 'empty'] as const) {
-        const limited = await limitedCell(tools, mode);
+        const limited = await limitedCell(tools, mode).catch((error: unknown) => {
+          demand(!isUnsupported(error), 'such a cell does not start');
+          throw error;
+        });
         demand(isEnforced(limited.isolation, 'workspace-size'), 'the report says that nothing limits it');
         const written = await fill(limited, 'hog', limitedMegabytes * 2);
         demand(written <= limitedMegabytes, `${written} MiB went in, ${limitedMegabytes} are allowed`);
