@@ -88,9 +88,9 @@ export class Freezer {
     const letGo = await this.#takeTurn();
     try {
       const isOurs = await stopParents(this.#cell.hostPid);
-      await this.#cell.halt();
-      await allStopped(this.#cell.hostPid);
       try {
+        await this.#cell.halt();
+        await allStopped(this.#cell.hostPid);
         return work();
       } finally {
         await resumeAll(this.#cell.hostPid, isOurs);
@@ -170,15 +170,17 @@ function stoppedThreads(pid: number): string | undefined {
 
 /**
  * The kernel's list of children leaves one out when another ends while we read it, and those that were killed end now. So
- * look until two lists in a row have nobody to resume.
+ * look until two lists in a row have nobody to resume. The state of a process is that of its first thread, which may have
+ * ended, or wait for a debugger: the first round resumes them whatever it is.
  */
 async function resumeAll(first: number, isOurs: (entry: Entry) => boolean): Promise<void> {
   const deadline = performance.now() + stopMs;
+  for (const entry of descendants(first).reverse()) if (isOurs(entry)) send(entry.pid, 'SIGCONT');
   for (let quiet = 0; quiet < 2 && performance.now() < deadline; ) {
+    await nextTurn();
     const stopped = descendants(first).filter((entry) => entry.state === 'T' && isOurs(entry));
     for (const entry of stopped.reverse()) send(entry.pid, 'SIGCONT');
     quiet = stopped.length === 0 ? quiet + 1 : 0;
-    if (quiet < 2) await nextTurn();
   }
 }
 
@@ -188,9 +190,7 @@ async function resumeAll(first: number, isOurs: (entry: Entry) => boolean): Prom
  */
 async function stopParents(first: number): Promise<(entry: Entry) => boolean> {
   const all = descendants(first);
-  const stoppedBefore = new Map(
-    all.filter((entry) => entry.isStopped).map((entry) => [entry.pid, entry.startTicks]),
-  );
+  const stoppedBefore = new Map(all.filter(wasStopped).map((entry) => [entry.pid, entry.startTicks]));
   const deadline = performance.now() + careMs;
   const young = (uptime() - youngSeconds) * ticksPerSecond;
   const parents = new Set(all.map((entry) => entry.parentPid));
@@ -206,6 +206,15 @@ async function stopParents(first: number): Promise<(entry: Entry) => boolean> {
     level = new Set(next.map((entry) => entry.pid));
   }
   return ({ pid, startTicks }) => stoppedBefore.get(pid) !== startTicks;
+}
+
+/** Where the first thread has ended, the others tell. */
+function wasStopped({ pid, state }: Entry): boolean {
+  return state === 'Z' ? threadsOf(pid).some((thread) => isHeld(look(pid, thread))) : isHeld({ state });
+}
+
+function isHeld(entry: Pick<Entry, 'state'> | undefined): boolean {
+  return /^[Tt]/.test(entry?.state ?? '');
 }
 
 /** A process in the middle of a fork finishes that first; its child starts out stopped. */
@@ -230,10 +239,19 @@ function descendants(first: number): Entry[] {
   return [...familyOf(first)].slice(1).flatMap((pid) => look(pid) ?? []);
 }
 
-/** Undefined for a process that has ended. */
-function look(pid: number): Entry | undefined {
+/** None for a process that has ended. */
+function threadsOf(pid: number): string[] {
   try {
-    const line = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
+}
+
+/** A process, or one thread of it. Undefined when it has ended. */
+function look(pid: number, thread?: string): Entry | undefined {
+  try {
+    const line = readFileSync(`/proc/${pid}/${thread === undefined ? '' : `task/${thread}/`}stat`, 'latin1');
     const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
     const [state = ''] = fields;
     return {

@@ -58,3 +58,14 @@ test('a cell is paused when nothing in it runs, or freezing it fails', async () 
   const outcome = await stopsAll().catch((error: unknown) => error);
   if (outcome !== undefined) expect(outcome).toMatchObject({ code: 'internal' });
 });
+
+test('a process whose first thread has ended goes on after a halt', async () => {
+  await using launcher = await startLauncher();
+  const { stdout } = await launcher.spawn(['/usr/bin/python3', '-c', headless], inCell);
+  await new Promise((resolve) => stdout.once('data', resolve));
+  const states = () => [...threadsOf(launcher.hostPid).values()];
+  await expect.poll(() => states().some((state) => /State:\tZ/.test(state))).toBe(true);
+  const halted = await launcher.whileHalted?.(states);
+  expect(halted?.filter((state) => /State:\tT/.test(state)).length).toBeGreaterThan(0);
+  expect(states().filter((state) => /State:\tT/.test(state))).toEqual([]);
+});
