@@ -125,7 +125,7 @@ export function attachMaster(
     },
     write: (data) => keyboard.type(data),
     resize(columns, rows) {
-      if (!socket.destroyed) loadNative().resize(master, columns, rows);
+      if (!socket.destroyed) resizeMaster(master, columns, rows);
     },
     pause: () => void socket.pause(),
     resume: () => void socket.resume(),
@@ -133,6 +133,11 @@ export function attachMaster(
     ref: () => void socket.ref(),
     unref: () => void socket.unref(),
   };
+}
+
+/** Tells the terminal behind an open end its size. */
+export function resizeMaster(master: number, columns: number, rows: number): void {
+  loadNative().resize(master, columns, rows);
 }
 
 /** Reads the current content of the terminal, without waiting. */

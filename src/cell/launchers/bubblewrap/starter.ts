@@ -1,6 +1,6 @@
 /** Starts programs in a cell through its relay. */
 import type { ExitStatus, LaunchedProcess, LaunchedPty, PtyOptions, SpawnOptions } from '../launcher.js';
-import { attachMaster, closeEnd, type Referenced } from '../pty.js';
+import { attachMaster, closeEnd, type Referenced, resizeMaster } from '../pty.js';
 import { Attempt } from './attempt.js';
 import { pipedRequest, resizeRequest, type Start, scriptRequest, terminalRequest } from './bash-relay.js';
 import { type CellProcesses, type Identity, startMark } from './cell-processes.js';
@@ -73,9 +73,10 @@ export class Starter {
       const channel = await this.#channel(start, options);
       const source = terminalRequest({ ...start, channel: channel?.inside });
       const pipes = channel === undefined ? [] : [channel];
+      // The program may ask for the size at once.
+      resizeMaster(master, options.columns, options.rows);
       const { pid, exited, streamsEnded } = await this.#start(start, options, source, pipes);
       const pty = attachMaster(master, pid, exited);
-      pty.resize(options.columns, options.rows);
       pty.onEnd(streamsEnded);
       this.#own = pty;
       return {

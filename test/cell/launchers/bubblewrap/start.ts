@@ -53,7 +53,9 @@ export async function collect(stream: LaunchedProcess['stdout']): Promise<string
 /** Everything that a terminal shows until what runs on it has ended. */
 export async function watch(pty: LaunchedPty): Promise<string> {
   const chunks: Buffer[] = [];
+  const ended = new Promise<void>((resolve) => pty.onEnd(resolve));
   pty.onData((chunk) => chunks.push(chunk));
-  await pty.exited;
+  // The end of a program may be told before its last output.
+  await Promise.all([pty.exited, ended]);
   return Buffer.concat(chunks).toString();
 }
