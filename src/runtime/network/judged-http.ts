@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { Host } from '../../protocol/network/host.js';
 import { type Wanted, wantedFor } from './destination.js';
 import type { ClientConnection } from './http-client.js';
+import { passedOn } from './http-heads.js';
 import type { NetworkLog } from './network-log.js';
 import type { NetworkPolicy, Verdict } from './network-policy.js';
 import { editRequest } from './opened/edit-request.js';
@@ -56,7 +57,7 @@ export function judgedHttp(wanted: Wanted, by: By): ClientConnection {
       const { placeholders, isSecure } = by;
       const reader = () => {
         const sent = of(target.host, target.port);
-        return by.policy().requests.reader(sent.host, sent.port, incoming.rawHeaders);
+        return by.policy().requests.reader(sent.host, sent.port, passedOn(incoming.rawHeaders, true));
       };
       const onRefused = (refusal: Refusal) => by.log.refused(of(target.host, target.port), refusal);
       return editRequest(

@@ -54,7 +54,7 @@ test.each([
 
 describe('a form names no other method', () => {
   const seen: string[] = [];
-  const post = async (type: string, given: string[], extra = '') => {
+  const post = async (type: string, given: string[], extra = '', connection = 'close') => {
     const pieces = given.map((piece) => piece.replace('LONG', 'b'.repeat(100_000)));
     seen.length = 0;
     const place = await openWeb(async (request, response) => {
@@ -66,7 +66,7 @@ describe('a form names no other method', () => {
     const socket = await dial('web.test', 80);
     const length = Buffer.byteLength(pieces.join(''));
     const named = type === '' ? '' : `Content-Type: ${type}\r\n`;
-    const head = `POST /items HTTP/1.1\r\nHost: web.test\r\nConnection: close\r\n${named}${extra}Content-Length: ${length}\r\n\r\n`;
+    const head = `POST /items HTTP/1.1\r\nHost: web.test\r\nConnection: ${connection}\r\n${named}${extra}Content-Length: ${length}\r\n\r\n`;
     const answer = readAll(socket);
     const drained = async (bytes: string) => void (socket.write(bytes) || (await once(socket, 'drain')));
     for (const piece of [head, ...pieces]) {
@@ -91,8 +91,29 @@ describe('a form names no other method', () => {
     [multipart, [part('name="_method"')]],
     [multipart, [part('name=_method')]],
     [multipart, part('filename=a; name="_method"').split(/(?<=_me)/)],
+    // Servers take escapes away, and spaces.
+    [multipart, [part('name="\\_method"')]],
+    [multipart, [part('name="_m\\ethod"')]],
+    [multipart, [part(`name=${' '.repeat(9)}"_method"`)]],
+    [multipart, [part(`name="${' '.repeat(9)}_method"`)]],
+    [multipart, part(`name = "${' '.repeat(300)}CUT${' '.repeat(300)}_method"`).split('CUT')],
+    [multipart, [part("name*=utf-8''%5Fmethod")]],
+    [multipart, [part('name*0="_met"; name*1="hod"')]],
+    [multipart, ['--b\r\nContent-ID: <_method>\r\n\r\nDELETE\r\n--b--\r\n']],
   ])('%s %j', async (type, pieces) => {
     expect(await post(type, pieces)).toContain('403 Forbidden');
+    expect(seen).toEqual([]);
+  });
+
+  test.each([
+    ['a type that does not leave', 'Content-Type: application/json\r\n', 'close, Content-Type'],
+    ['a name that servers drop', 'Content_Type: text/plain\r\n'],
+    ['another behind it', 'Content-Type: text/plain\r\nContent_Type: text/plain\r\n'],
+    ['none, twice', 'Content-Type:\r\nContent-Type: \r\n'],
+    ['one and none', 'Content-Type: text/plain\r\nContent-Type:\r\n'],
+    ['what is no type', 'Content-Type: ,\r\n'],
+  ])('whatever its type seems to be: %s', async (_what, headers, connection = 'close') => {
+    expect(await post('', ['_method=DELETE'], headers, connection)).toContain('403 Forbidden');
     expect(seen).toEqual([]);
   });
 
@@ -104,6 +125,7 @@ describe('a form names no other method', () => {
   test.each([
     [urlencoded, ['a=_method&method=DELETE&x_method=1', '&my_method', '=2']],
     [multipart, [part('name="my_method"')]],
+    [multipart, [part('name="a _method"; filename="\\\\name= my_method"')]],
     ['application/json', ['{"text":"&_method=DELETE"}']],
     ['text/plain', ['a=b&_method=DELETE']],
   ])('its neighbours pass: %s %j', async (type, pieces) => {

@@ -9,7 +9,13 @@ const ofPath = /^x[-_](?:original|rewrite|override)[-_]ur[il]$/i;
 
 /** The field `_method`, in every spelling that PHP and Ruby take for it. */
 const ofField = /^\s*[_.]method(?:[\0[]|$)/i;
-const ofPart = /name\s{0,8}\*?\s{0,8}=\s{0,8}(?:["']|[\w-]{0,32}'[\w-]{0,32}')?\s{0,8}[_.]method["'\s;[\0]/i;
+/** The same for the name of a part, in a head whose escapes, quotes and spaces are evened out. Some take its id for its name. */
+const ofPart =
+  /(?:name ?(?:= ?|\* ?= ?(?:[^ ;]{0,128} ){0,2})|content-id ?: ?<? ?)[_.]method[ ;[>]|(?<![\w-])name ?\* ?\d{1,4} ?\*? ?=/i;
+/** Of a head; longer than what the expression takes, which has no end otherwise. */
+const longestMatch = 512;
+/** A body of one type that is no form. */
+const aType = /^\s*[\w!#$&^.+-]+\/[\w!#$&^.+-]+\s*(?:;|$)/;
 
 /** Of a name in a form or in a part of one; what comes behind does not make it `_method`. */
 const longestName = 256;
@@ -27,11 +33,14 @@ export function namesMethod(path: string): boolean {
   return query.split(/[&;?]/).some((field) => isMethod(field.split('=', 1)[0] ?? ''));
 }
 
-/** Returns what finds a method in the pieces of a form; undefined for a body that is none. */
+/** Returns what finds a method in the pieces of a form; undefined for a body that is none. Takes the headers that are sent. */
 export function formReader(rawHeaders: readonly string[]): ((chunk: Buffer) => boolean) | undefined {
-  const types = valuesOf(rawHeaders, 'content-type').join();
-  // Some servers take a body without a type for a form.
-  if (types !== '' && !/x-www-form|multipart/i.test(types)) return undefined;
+  const types = valuesOf(rawHeaders, 'content-type');
+  const [type = ''] = types;
+  const isNamed = rawHeaders.some((name, index) => index % 2 === 0 && name.toLowerCase() === 'content-type');
+  // Some servers take a body without a type for a form, and drop headers with `_`.
+  if (types.length === 1 && isNamed && aType.test(type) && !/x-www-form|multipart/i.test(type))
+    return undefined;
   const [fields, parts] = [new Fields(), new Parts()];
   return (chunk) => {
     const text = chunk.toString('latin1');
@@ -73,16 +82,22 @@ class Parts {
   #tail = '';
 
   take(text: string): boolean {
-    const seen = this.#tail + text;
-    this.#tail = seen.slice(-longestName);
+    const seen = withoutPercents(this.#tail + text)
+      .replaceAll('\\', '')
+      .replace(/[\s"'\0]+/g, ' ');
+    this.#tail = seen.slice(-longestMatch);
     return ofPart.test(seen);
   }
 }
 
 function decoded(text: string): string {
-  return text
-    .replace(/\+/g, ' ')
-    .replace(/%([0-9a-f]{2})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  return withoutPercents(text.replace(/\+/g, ' '));
+}
+
+function withoutPercents(text: string): string {
+  return text.replace(/%([0-9a-f]{2})/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
 }
 
 function valuesOf(rawHeaders: readonly string[], wanted: string): string[] {
