@@ -116,7 +116,7 @@ export class HttpForwarder {
     const edited = await client.edit(target, incoming);
     try {
       client.meter('sent', headBytes(incoming));
-      await whenFree(() => Math.max(client.meter('sent', 0), client.meter('received', 0)));
+      await mayPass(client);
       await turn.comes;
       if (!response.destroyed) await this.#exchange({ client, target, edited }, incoming, response);
     } finally {
@@ -189,6 +189,10 @@ export class HttpForwarder {
           reason: `an upgrade to ${JSON.stringify(incoming.headers.upgrade)} cannot be judged`,
         });
       const { rawHeaders } = await client.edit(target, incoming);
+      client.meter('sent', headBytes(incoming));
+      await mayPass(client);
+      // Each of these can take minutes, and nobody waits for an answer any longer.
+      if (stream.destroyed) return;
       const headers = [...passedOn(rawHeaders, true), 'Connection', 'Upgrade', 'Upgrade', 'websocket'];
       const outgoing = send(client, target, incoming, headers);
       let isAnswered = false;
@@ -198,6 +202,8 @@ export class HttpForwarder {
         isAnswered = true;
       };
       const guarded = guard(fail);
+      const leave = () => outgoing.destroy();
+      stream.once('close', leave);
       outgoing.on('error', fail);
       outgoing.on(
         'response',
@@ -215,7 +221,10 @@ export class HttpForwarder {
         'upgrade',
         guarded((answer: IncomingMessage, upstream: Socket, first: Buffer) => {
           isAnswered = true;
+          // From now on what was sent before still arrives.
+          stream.off('close', leave);
           stream.write(rawHead(101, 'Switching Protocols', answer.rawHeaders), 'latin1');
+          client.meter('received', headBytes(answer));
           join(client, stream, upstream, { head, first });
         }),
       );
@@ -280,6 +289,11 @@ function targetOf(client: Client, incoming: IncomingMessage): HttpTarget {
   }
 }
 
+/** Settles when the limits of the cell let bytes pass, either way. */
+function mayPass(client: Client): Promise<void> {
+  return whenFree(() => Math.max(client.meter('sent', 0), client.meter('received', 0)));
+}
+
 /** Throws unless the rules allow the request. */
 async function judge(client: Client, target: HttpTarget, incoming: IncomingMessage): Promise<void> {
   await client.check(target.host, target.port);
@@ -311,7 +325,9 @@ function join(
   upstream: Socket,
   { head, first }: { head: Buffer; first: Buffer },
 ): void {
+  client.meter('sent', head.length);
   if (head.length > 0) upstream.write(head);
+  client.meter('received', first.length);
   if (first.length > 0) stream.write(first);
   endWhenIdle(upstream);
   tie(stream, upstream, client.meter);

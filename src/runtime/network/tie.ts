@@ -34,6 +34,10 @@ export function pass(
   const release = () => {
     if (--holds === 0 && !to.destroyed) from.resume();
   };
+  const holdUntilFree = () => {
+    hold();
+    void whenFree(() => meter(0)).then(release);
+  };
   from.on('data', (chunk: Buffer) => {
     const ms = meter(chunk.length);
     // What carries no more bytes may have been ended because of them.
@@ -42,15 +46,16 @@ export function pass(
       hold();
       to.once('drain', release);
     }
-    if (ms === 0) return;
-    hold();
-    void whenFree(() => meter(0)).then(release);
+    if (ms > 0) holdUntilFree();
   });
   from.once('end', () => !to.destroyed && onEnd());
   if (to.writableNeedDrain) {
     hold();
     to.once('drain', release);
-  } else from.resume();
+  }
+  // Others may have used up what may pass now: a new connection is no way around the limit.
+  if (meter(0) > 0) holdUntilFree();
+  if (holds === 0) from.resume();
 }
 
 /** Waits until a meter lets bytes pass. Other connections may be first, so ask it again. */

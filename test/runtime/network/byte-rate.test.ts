@@ -75,6 +75,59 @@ describe('takes its time', () => {
     expect(await elapsed(() => sent, body.length)).toBeGreaterThanOrEqual(least);
   });
 
+  test('a row of connections that send and end', async () => {
+    let sent = 0;
+    const place = await openTcp((socket) => {
+      socket.on('data', (chunk) => {
+        sent += chunk.length;
+      });
+      socket.once('end', () => socket.end());
+    });
+    const { dial } = await openGateway({ allow: ['web.test:22'], hosts: { 'web.test': place }, limits });
+    const begun = performance.now();
+    for (let goal = perSecond; goal <= body.length; goal += perSecond) {
+      const socket = await dial('web.test', 22);
+      socket.end(body.subarray(0, perSecond));
+      await elapsed(() => sent, goal);
+    }
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(least);
+  });
+
+  test('a row of connections that listen', async () => {
+    const place = await openTcp((socket) => socket.end(body.subarray(0, perSecond)));
+    const { dial } = await openGateway({ allow: ['web.test:22'], hosts: { 'web.test': place }, limits });
+    const begun = performance.now();
+    for (let index = 0; index < seconds; index++) {
+      const socket = await dial('web.test', 22);
+      await elapsed(counted(socket), perSecond);
+      socket.end();
+    }
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(least);
+  });
+
+  test('a row of upgrades that send with them', async () => {
+    let sent = 0;
+    const place = await openTcp((socket) => {
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+        socket.on('data', (chunk) => {
+          sent += chunk.length;
+        });
+      });
+    });
+    const { dial } = await openGateway({ allow: ['web.test'], hosts: { 'web.test': place }, limits });
+    const head = 'GET / HTTP/1.1\r\nHost: web.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+    const bytes = Buffer.concat([Buffer.from(head), body.subarray(0, perSecond - head.length)]);
+    const begun = performance.now();
+    for (let index = 1; index <= seconds; index++) {
+      const socket = await dial('web.test', 80);
+      socket.write(bytes);
+      await elapsed(() => sent, index * (perSecond - head.length));
+      socket.destroy();
+    }
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(least);
+  });
+
   test('a row of requests without bodies', async () => {
     let requests = 0;
     const place = await openWeb((_request, response) => {
