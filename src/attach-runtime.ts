@@ -24,6 +24,7 @@ import { resolveBackend } from './config/outside-backends.js';
 import { logCell, logSettings, logTrusted } from './log-start.js';
 import { type Cell, isEnforced, type StatusUpdate, WorkcellError } from './protocol/index.js';
 import { EventStream } from './runtime/events/stream.js';
+import { checkWithin } from './runtime/network/within.js';
 import { Runtime } from './runtime/runtime.js';
 import { safeLogger } from './runtime/runtime-log.js';
 import { createTrusted } from './runtime/security/trusted.js';
@@ -105,10 +106,14 @@ async function open(
     });
     const { deny = [], within } = config.values.network;
     checkFloor(cell, config.values.network);
-    const denied = cell.network?.rules().deny;
+    const rules = cell.network?.rules();
+    // Before anything changes.
+    if (rules !== undefined && within !== undefined) checkWithin(id, rules, within);
+    const denied = rules?.deny;
     if (denied !== undefined && deny.some((rule) => !denied.includes(rule)))
       await runtime.network.deny(...deny);
-    if (within !== undefined) await cell.network?.change((rules) => ({ ...rules, within }));
+    if (within !== undefined && rules?.within === undefined)
+      await cell.network?.change((before) => ({ ...before, within }));
     if (tools.length > 0) await addTools(runtime, tools);
     if (options.events?.drivable) takeActions(runtime, events, report);
     return runtime;

@@ -169,9 +169,10 @@ test('what the settings deny is refused where a cell has no rules that could hol
 
 test('what the settings say that all is within holds for a cell that runs already, and for good', async () => {
   const within = ['web.test', '127.0.0.1:*'];
-  const settings = (name: string, rules: string[]) => {
+  const settings = (name: string, rules: string[], deny: string[] = []) => {
     const config = join(directory, `${name}.toml`);
-    writeFileSync(config, `[network]\nwithin = ${JSON.stringify(rules)}\n`, { mode: 0o600 });
+    const said = `within = ${JSON.stringify(rules)}\ndeny = ${JSON.stringify(deny)}`;
+    writeFileSync(config, `[network]\n${said}\n`, { mode: 0o600 });
     return { backend: 'sandbox', config } as const;
   };
   const first = await create({
@@ -189,8 +190,14 @@ test('what the settings say that all is within holds for a cell that runs alread
   expect((await second.run(get('other.test'))).output).toContain('beyond what the rules');
   expect(await sh(second, get('web.test'))).toBe('hello\n');
   await second.detach();
-  await refusal(attach(first.id, settings('other', ['other.test'])), 'invalid-config');
+  const { message } = await refusal(
+    attach(first.id, settings('other', ['other.test'], ['web.test'])),
+    'invalid-config',
+  );
+  expect(message).toContain(`was started with network.within [${within.join(', ')}]`);
+  await (await attach(first.id, settings('turned', [...within].reverse()))).detach();
   const third = await attach(first.id, here);
+  expect(third.network.rules()).toMatchObject({ within, deny: [] });
   await third.network.allow('**');
   expect((await third.run(get('other.test'))).output).toContain('beyond what the rules');
   await third.close();

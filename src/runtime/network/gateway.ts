@@ -6,7 +6,6 @@
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { CellNetwork, NetworkAsker, NetworkSecret, NetworkStats } from '../../protocol/cell.js';
-import { WorkcellError } from '../../protocol/errors.js';
 import { formatAuthority, formatHost, type Host } from '../../protocol/network/host.js';
 import {
   type FullNetworkRules,
@@ -37,6 +36,7 @@ import { FirstLine, looksLikeHttp, mayBecomeHttp } from './request-line.js';
 import { readSocksRequest } from './socks.js';
 import { addresseeOf, isTelling, namedIn } from './telling.js';
 import { endTogether, endWhenIdle, type Meter, pass, tie } from './tie.js';
+import { keepWithin } from './within.js';
 
 /** Ports of the cell to take connections on. */
 type Ports = readonly number[] | 'all';
@@ -431,17 +431,4 @@ export class EgressGateway implements CellNetwork {
     this.#open.meter(direction, bytes, limits);
     return this.#rates[direction].take(bytes, limits.bytesPerSecond);
   };
-}
-
-/** What an operator said stays: it can be said once, and then no change takes it back. */
-function keepWithin(before: FullNetworkRules, rules: FullNetworkRules): FullNetworkRules {
-  const { within } = before;
-  if (within === undefined) return rules;
-  if (rules.within !== undefined && JSON.stringify(rules.within) !== JSON.stringify(within))
-    throw new WorkcellError(
-      'invalid-config',
-      'network.within cannot change while a cell runs. Leave it out, and narrow what the cell reaches with network.allow and network.deny.',
-      { details: { key: 'network.within' } },
-    );
-  return { ...rules, within };
 }

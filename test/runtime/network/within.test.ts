@@ -45,6 +45,12 @@ describe('rules within those of an operator', () => {
     expect(await say('a.test', 80, get('a.test'))).toContain(beyond);
   });
 
+  test('stay the same in another order', async () => {
+    const { gateway } = await openGateway({ within: ['a.test', 'b.test'] });
+    await gateway.change((rules) => ({ ...rules, within: ['b.test', 'a.test', 'b.test'] }));
+    expect(gateway.rules().within).toEqual(['a.test', 'b.test']);
+  });
+
   test('ask about nothing beyond them', async () => {
     const { say, gateway } = await openCell({ ask: true, within: ['b.test'] });
     const asked: string[] = [];
