@@ -125,6 +125,7 @@ export async function startCheckpointed(
         origin,
         fork: (kept, signal) => fork(kept, files, signal),
         async write(view, writes, links = []) {
+          // Names of one file do not travel: they become files of their own there.
           if (mirror !== undefined) return mirror.write(view, writes);
           const written = await writeChanges(merged, view, writes);
           await joinNames(merged, links);

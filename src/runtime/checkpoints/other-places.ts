@@ -5,7 +5,7 @@ import type { CaptureLimits, CaptureSource } from './capture.js';
 import { compareViews } from './compare.js';
 import type { HeldLayer, LayerStore } from './layer-store.js';
 import type { View } from './workspace-view.js';
-import { writeChanges } from './write-changes.js';
+import { notWritten, writeChanges } from './write-changes.js';
 
 export interface OtherPlacesParts {
   /** By name, the paths by which this side reaches them. */
@@ -35,6 +35,7 @@ export class OtherPlaces {
 
   /** Makes them hold what a layer of the workspace says. `present`: one of what they hold now. */
   async restore(goal: HeldLayer, present?: HeldLayer): Promise<void> {
+    const left: string[] = [];
     for (const [name, path] of this.#parts.paths) {
       const wanted = goal.others.get(name);
       if (wanted === undefined) continue;
@@ -44,11 +45,13 @@ export class OtherPlaces {
       try {
         const after = { layer: wanted.layer.path };
         const differences = await compareViews({ layer: now.layer.path }, after, { mostBytes: Infinity });
-        await writeChanges(path, after, differences);
+        const { late } = await writeChanges(path, after, differences);
+        left.push(...[...late].map((entry) => `${name}/${entry}`));
       } finally {
         now.release();
       }
     }
+    if (left.length > 0) throw notWritten('the other places of the cell', left);
   }
 
   /** Whether they hold something else at two moments. */

@@ -21,7 +21,6 @@ import { compareViews, type Difference } from './compare.js';
 import { type Links, partings } from './hard-links.js';
 import type { HoldAs } from './hold.js';
 import { keepChanges } from './kept-changes.js';
-import { textOf } from './layer-folder.js';
 import type { HeldLayer, LayerStore } from './layer-store.js';
 import type { OtherPlaces } from './other-places.js';
 import { historyOf } from './runtime-history.js';
@@ -30,7 +29,7 @@ import { describe, showChanges, type WorkspaceChange } from './show-changes.js';
 import { surplus } from './surplus.js';
 import { exceptGit, takeOver } from './take-over.js';
 import type { View } from './workspace-view.js';
-import { stateOf, type Write, type Written, writeChanges } from './write-changes.js';
+import { notWritten, stateOf, type Write, type Written, writeChanges } from './write-changes.js';
 
 /** A runtime that started as a fork. */
 interface Forked extends RuntimeLike {
@@ -136,7 +135,7 @@ export class RuntimeCheckpoints {
         const links = present === undefined ? [] : present.held.layer.links;
         const apart = await partings(links, held.layer.links, after, differences);
         const { late } = await this.#parts.write(after, [...differences, ...apart], held.layer.links);
-        if (late.size > 0) throw notWritten([...late]);
+        if (late.size > 0) throw notWritten('the workspace', [...late]);
         await this.#parts.places?.restore(held, present?.held);
         this.#parent = goal.checkpoint.id;
         const recovery = present?.checkpoint;
@@ -410,14 +409,6 @@ export class RuntimeCheckpoints {
     this.#kept.delete(id);
     this.#parts.record({ change: 'removed', id });
   }
-}
-
-function notWritten(paths: readonly string[]): WorkcellError {
-  return new WorkcellError(
-    'internal',
-    `Something changed the workspace while it went back, so ${paths.length} entries are not as they were. Go back again.`,
-    { details: { paths: paths.slice(0, 20).map(textOf) } },
-  );
 }
 
 function existing(directory: string): string {

@@ -57,6 +57,15 @@ export async function writeChanges(target: string, source: View, writes: readonl
   return writing;
 }
 
+/** `place`: what could not go back whole. */
+export function notWritten(place: string, paths: readonly string[]): WorkcellError {
+  return new WorkcellError(
+    'internal',
+    `Something changed ${place} while it went back, so ${paths.length} entries are not as they were. Go back again.`,
+    { details: { paths: paths.slice(0, 20).map(textOf) } },
+  );
+}
+
 /** What to do first, next and last: what goes for good goes when all else is in place. */
 export interface Order {
   /** Gives way to what is placed. */

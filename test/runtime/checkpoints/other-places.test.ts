@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createRuntime, type Runtime, type WorkspaceOption } from '../../../src/index.js';
+import { LayerStore } from '../../../src/runtime/checkpoints/layer-store.js';
+import { OtherPlaces } from '../../../src/runtime/checkpoints/other-places.js';
 
 const given = { config: false as const, plugins: [], tools: [] };
 const text = async (cell: Runtime, command: string) => (await cell.run(command)).output.trim();
@@ -79,4 +81,39 @@ it('leaves them alone unless asked, and refuses where nobody reaches them', asyn
     createRuntime({ ...given, backend: 'sandbox', keeper: true, workspace }),
   ])
     await expect(starting).rejects.toMatchObject({ code: 'capability-unsupported' });
+});
+
+it('says so where one could not go back whole', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'places-'));
+  try {
+    const [home, scratch, upper, layers] = ['home', 'scratch', 'upper', 'layers'].map((name) => {
+      mkdirSync(join(root, name));
+      return join(root, name);
+    }) as [string, string, string, string];
+    const store = new LayerStore(layers);
+    const limits = {};
+    const places = new OtherPlaces({
+      paths: new Map([['home', home]]),
+      store,
+      scratch,
+      limits,
+      mapped: undefined,
+    });
+    const capture = async () => {
+      const held = await store.capture({ upper, base: upper, merged: upper }, undefined, limits);
+      await places.capture(held);
+      return held;
+    };
+    writeFileSync(join(home, 'state'), '1');
+    const goal = await capture();
+    rmSync(join(home, 'state'));
+    const present = await capture();
+    mkdirSync(join(home, 'state'));
+    await expect(places.restore(goal, present)).rejects.toMatchObject({
+      message: expect.stringContaining('Go back again'),
+      details: { paths: ['home/state'] },
+    });
+  } finally {
+    rmSync(root, { recursive: true });
+  }
 });
