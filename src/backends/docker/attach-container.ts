@@ -59,8 +59,13 @@ export async function containerStats(
   try {
     return await wire.executor.execute<'stats'>({ action: 'stats' }, { signal });
   } finally {
-    await wire.executor.disconnect();
-    wire.close();
+    try {
+      await wire.executor.disconnect();
+    } catch {
+      // What was answered counts, also where the connection breaks as it ends.
+    } finally {
+      wire.close();
+    }
   }
 }
 
