@@ -47,11 +47,13 @@ it('refuses while a command runs on that outlived its call, where nothing can pa
   await expect(runtime.checkpoint()).rejects.toMatchObject({ code: 'session-busy' });
   await runtime.run('x\n', { input: true });
   await expect
-    .poll(() =>
-      runtime.checkpoint().then(
-        () => true,
-        () => false,
-      ),
+    .poll(
+      () =>
+        runtime.checkpoint().then(
+          () => true,
+          () => false,
+        ),
+      { timeout: 20_000 },
     )
     .toBe(true);
 });
@@ -69,7 +71,7 @@ it.each(['sandbox', 'cli'] as const)(
     await runtime.run('read line', { handBackMs: 1 });
     await expect(runtime.checkpoint('busy', refuse)).rejects.toMatchObject(refused);
     await runtime.run('x\n', { input: true });
-    await expect.poll(async () => (await runtime.run('true')).exitCode).toBe(0);
+    await expect.poll(async () => (await runtime.run('true')).exitCode, { timeout: 20_000 }).toBe(0);
     const { id } = await runtime.processes.start('exec cat');
     for (const verb of [
       () => runtime.checkpoint('busy', refuse),

@@ -149,15 +149,14 @@ test('requests that come together go by one connection, in their order, whatever
     ports.add(request.socket.remotePort);
     response.end('x'.repeat(1_000_000));
   });
-  let give = (_value: string) => {};
-  let wanted = () => {};
-  const asked = new Promise<void>((resolve) => {
-    wanted = resolve;
+  const gives: ((value: string) => void)[] = [];
+  let allCame = () => {};
+  const came = new Promise<void>((resolve) => {
+    allCame = resolve;
   });
   const value = () =>
     new Promise<string>((resolve) => {
-      give = resolve;
-      wanted();
+      if (gives.push(resolve) === 2) allCame();
     });
   const opened = await openGateway({ allow: ['web.test'], hosts: { 'web.test': place } }, [
     { name: 'TOKEN', hosts: ['http://web.test'], value },
@@ -165,13 +164,12 @@ test('requests that come together go by one connection, in their order, whatever
   const token = opened.gateway.opened?.placeholders.TOKEN ?? '';
   const socket = await opened.dial('web.test', 80);
   const answers = readAll(socket);
-  const last = 'GET /4 HTTP/1.1\r\nHost: web.test\r\nConnection: close\r\n\r\n';
+  // Its value is asked for when it comes, so the others have come by then as well.
+  const last = `GET /4 HTTP/1.1\r\nHost: web.test\r\nConnection: close\r\nX-Token: ${token}\r\n\r\n`;
   const first = `GET /1 HTTP/1.1\r\nHost: web.test\r\nX-Token: ${token}\r\n\r\n`;
   socket.write(first + get('/2') + get('/3') + last);
-  await asked;
-  // The others have come by now as well.
-  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
-  give('value');
+  await came;
+  for (const give of gives.reverse()) give('value');
   expect((await answers).length).toBeGreaterThan(4_000_000);
   expect(seen).toEqual(['/1', '/2', '/3', '/4']);
   expect(ports.size).toBe(1);
