@@ -36,10 +36,11 @@ function counted(socket: Socket): () => number {
 describe('takes its time', () => {
   test('an answer', async () => {
     const place = await openWeb((_request, response) => response.end(body));
-    const { dial } = await openGateway({ allow: ['web.test'], hosts: { 'web.test': place }, limits });
+    const { dial, event } = await openGateway({ allow: ['web.test'], hosts: { 'web.test': place }, limits });
     const socket = await dial('web.test', 80);
     const received = counted(socket);
     socket.write('GET / HTTP/1.1\r\nHost: web.test\r\n\r\n');
+    await event('opened');
     expect(await elapsed(received, body.length)).toBeGreaterThanOrEqual(least);
   });
 
@@ -50,10 +51,11 @@ describe('takes its time', () => {
         sent += chunk.length;
       });
     });
-    const { dial } = await openGateway({ allow: ['web.test'], hosts: { 'web.test': place }, limits });
+    const { dial, event } = await openGateway({ allow: ['web.test'], hosts: { 'web.test': place }, limits });
     const socket = await dial('web.test', 80);
     socket.write(`POST / HTTP/1.1\r\nHost: web.test\r\nContent-Length: ${body.length}\r\n\r\n`);
     socket.write(body);
+    await event('opened');
     expect(await elapsed(() => sent, body.length)).toBeGreaterThanOrEqual(least);
   });
 
@@ -65,13 +67,14 @@ describe('takes its time', () => {
         sent += chunk.length;
       });
     });
-    const { dial } = await openGateway({
+    const { dial, event } = await openGateway({
       allow: ['web.test:22,2222'],
       hosts: { 'web.test': place },
       limits,
     });
     const sockets = [await dial('web.test', 22), await dial('web.test', 2222)];
     for (const socket of sockets) socket.write(body.subarray(body.length / 2));
+    for (const _socket of sockets) await event('opened');
     expect(await elapsed(() => sent, body.length)).toBeGreaterThanOrEqual(least);
   });
 
@@ -83,11 +86,16 @@ describe('takes its time', () => {
       });
       socket.once('end', () => socket.end());
     });
-    const { dial } = await openGateway({ allow: ['web.test:22'], hosts: { 'web.test': place }, limits });
+    const { dial, event } = await openGateway({
+      allow: ['web.test:22'],
+      hosts: { 'web.test': place },
+      limits,
+    });
     const begun = performance.now();
     for (let goal = perSecond; goal <= body.length; goal += perSecond) {
       const socket = await dial('web.test', 22);
       socket.end(body.subarray(0, perSecond));
+      await event('opened');
       await elapsed(() => sent, goal);
     }
     expect(performance.now() - begun).toBeGreaterThanOrEqual(least);
