@@ -49,9 +49,15 @@ function printInParts(
 ): void {
   const total = Math.max(output.length, ...marks.slice(-1).map(({ bytes }) => bytes));
   let from = 0;
+  // Each part is looked through once, also when no line ends in it.
+  let seen = 0;
   for (const { at, bytes } of marks) {
-    const to = output.lastIndexOf('\n', Math.floor((output.length * bytes) / total) - 1) + 1;
-    if (to <= from) continue;
+    const until = Math.floor((output.length * bytes) / total);
+    if (until <= seen) continue;
+    const to = seen + output.slice(seen, until).lastIndexOf('\n') + 1;
+    const isFound = to > seen;
+    seen = until;
+    if (!isFound) continue;
     print(at, output.slice(from, to));
     from = to;
   }

@@ -37,14 +37,14 @@ const escapes =
 
 /** What a terminal prints, without its sequences, and of lines that are written again and again the last. */
 export function screenText(text: string): string {
-  return text
-    .replace(escapes, '')
-    .split('\n')
-    .map((line) => {
-      const kept = line.replace(/\r+$/, '');
-      return kept.slice(kept.lastIndexOf('\r') + 1);
-    })
-    .join('\n');
+  return text.replace(escapes, '').split('\n').map(lastWritten).join('\n');
+}
+
+/** What a line shows after the returns in it. An expression for those at its end would start again at each one. */
+function lastWritten(line: string): string {
+  let end = line.length;
+  while (end > 0 && line[end - 1] === '\r') end--;
+  return line.slice(line.lastIndexOf('\r', end - 1) + 1, end);
 }
 
 /** The first line of a text, short enough for a row. */
