@@ -78,6 +78,10 @@ test('a long action with thousands of marks costs one request, and none for each
     { kind: 'status', status: { status: 'READY', level: 'info', message: 'after' } },
   ]);
   await page.getByRole('option', { name: /ready after/ }).waitFor();
+  // What the page asks for after it drew that line would come before the answer to this.
+  await page.evaluate(
+    "new Promise(requestAnimationFrame).then(() => new Promise(setTimeout)).then(() => fetch('/console/')).then(() => {})",
+  );
   expect(asked).toHaveLength(1);
   expect(problems).toEqual([]);
   await page.context().close();
@@ -173,7 +177,9 @@ test('an operator sees what cells use and how the service does, and looking is n
 test('connections appear by host with the rule that decided and their bytes', async () => {
   const { id } = await served.client.create({ name: 'connects', template: 'asking' });
   const reaching = served.act(id, { action: 'run', command: 'curl -sS http://asked.test/' });
-  await expect.poll(async () => (await get('/v1/questions')) as object[]).toHaveLength(1);
+  await expect
+    .poll(async () => (await get('/v1/questions')) as object[], { timeout: 20_000 })
+    .toHaveLength(1);
   const [question] = (await get('/v1/questions')) as { id: string }[];
   await post(`/v1/questions/${question?.id}`, { answer: 'approve', scope: 'cell' });
   await reaching;
@@ -249,7 +255,7 @@ test('afterwards: the transcript and files at a moment, the browser, the lineage
   const transcript = page.getByRole('region', { name: 'Transcript' });
   await transcript.getByText('$ make\nall is well\n$ only before').waitFor();
   await page.getByLabel('Moment of the record').fill('0');
-  await expect.poll(() => transcript.textContent()).toBe('$ make\nall is well\n');
+  await expect.poll(() => transcript.textContent(), { timeout: 20_000 }).toBe('$ make\nall is well\n');
   await page.getByRole('link', { name: 'changes' }).click();
   await page.getByText('+two').waitFor();
   await page.getByLabel('Moment of the record').fill('0');

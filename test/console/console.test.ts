@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WorkcellEvent } from '../../src/protocol/index.js';
 import { openEventStore } from '../../src/runtime/events/open.js';
 import { serveRecords } from '../../src/service/serve-records.js';
-import { operatorKey, type ServedConsole, serveConsole } from './served-console.js';
+import { goTo, operatorKey, type ServedConsole, serveConsole } from './served-console.js';
 
 let served: ServedConsole;
 beforeAll(async () => {
@@ -215,19 +215,25 @@ test('hostile names, output and lines are text, in every view', async () => {
     dialogs++;
     void dialog.dismiss();
   });
+  const expectText = async () =>
+    expect(await page.locator('main img, main svg, main script').count()).toBe(0);
   await page.getByText('note=<img src=x onerror=alert(1)>').waitFor();
+  await expectText();
   await page.getByRole('link', { name: 'hostile' }).click();
   await page.getByRole('option', { name: /write/ }).click();
   const details = page.getByRole('region', { name: 'Details' });
   await details.getByText('<script>alert(1)</script>').waitFor();
   await details.getByText('U+200B').waitFor();
+  await expectText();
   await page.getByRole('option', { name: /run printf/ }).click();
   await details.getByText('<svg onload=alert(1)>').first().waitFor();
   await details.getByText('U+202E').first().waitFor();
+  await expectText();
   await page.getByRole('option', { name: /read missing/ }).click();
   await details.getByRole('alert').getByText('U+202E').waitFor();
   await page.getByRole('link', { name: 'changes' }).click();
   await page.getByText('+<script>alert(1)</script>').waitFor();
+  await expectText();
   await page.getByRole('link', { name: 'files' }).click();
   await page.getByRole('button', { name: /<img src=x onerror=alert\(1\)>U\+202Etxt\.exe/ }).click();
   await page
@@ -237,7 +243,7 @@ test('hostile names, output and lines are text, in every view', async () => {
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Download', exact: true }).click();
   expect(await textOf(await download)).toBe('<script>alert(1)</script>\u200bhidden');
-  expect(await page.locator('main img, main svg, main script').count()).toBe(0);
+  await expectText();
   expect(dialogs).toBe(0);
   expect(problems).toEqual([]);
   await page.context().close();
@@ -302,7 +308,9 @@ test('a record of ten thousand events opens, scrolls, is searched, replayed and 
   await page.getByRole('region', { name: 'Details' }).getByText('output 12', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Play the record' }).click();
   // It goes on by itself, and each step is there for a moment only.
-  await expect.poll(() => Number(/at=(\d+)/.exec(page.url())?.[1])).toBeGreaterThanOrEqual(29);
+  await expect
+    .poll(() => Number(/at=(\d+)/.exec(page.url())?.[1]), { timeout: 20_000 })
+    .toBeGreaterThanOrEqual(29);
   for (const [form, check] of [
     ['JSON lines', (text: string) => expect(text.trim().split('\n')).toHaveLength(10_000)],
     ['Terminal recording (asciicast)', (text: string) => expect(text).toContain('"$ step 77\\r\\n"')],
@@ -338,7 +346,7 @@ test('a search finds all of what large outputs hold', async () => {
   await page.getByText('– / 7').waitFor();
   await page.getByLabel('Search the record').fill('needle');
   const lines = page.getByRole('listbox', { name: 'What happened' }).getByRole('option');
-  await expect.poll(() => lines.count()).toBe(7);
+  await expect.poll(() => lines.count(), { timeout: 20_000 }).toBe(7);
   expect(problems).toEqual([]);
   await page.context().close();
 });
@@ -358,9 +366,7 @@ test('every view passes axe in both colours, and fits a telephone', async () => 
     await page.getByText('plain').waitFor();
     await page.evaluate(axe.source);
     for (const path of pages) {
-      await page.evaluate(`location.hash = '#${path}'`);
-      await page.locator('main h1, main h2').first().waitFor();
-      await page.waitForLoadState('networkidle');
+      await goTo(page, path);
       const { violations } = await page.evaluate<{ violations: Violation[] }>(
         "axe.run({ resultTypes: ['violations'] })",
       );

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { build } from 'vite';
 import { ServiceClient } from '../../src/client/index.js';
 import { type Service, startService } from '../../src/service/serve-service.js';
@@ -76,6 +76,34 @@ export async function serveConsole(): Promise<ServedConsole> {
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** What each view shows and no other does, when it has what it asks the service for: of a cell that ran something. */
+const signs: Readonly<Record<string, (page: Page) => Locator>> = {
+  '/cells': (page) => page.locator('main:has(.strip) tbody tr').first(),
+  '/records': (page) => page.getByLabel(/^Compare /).first(),
+  '/questions': (page) => page.getByRole('article').or(page.getByText('Nothing waits for you.')).first(),
+  // On a telephone the details stand in the place of the list.
+  timeline: (page) => page.locator(':is([aria-label="What happened"] .line, .details h2):visible').first(),
+  changes: (page) => page.locator('main .diff').first(),
+  transcript: (page) => page.getByRole('region', { name: 'Transcript' }),
+  network: (page) => page.getByText('The record has no connection.'),
+  browser: (page) => page.getByText('The agent opened no page yet.'),
+  terminal: (page) => page.getByRole('button', { name: 'Open a terminal' }),
+  files: (page) => page.locator('main .tree button').first(),
+  git: (page) => page.getByRole('alert').getByText('not a git repository'),
+  processes: (page) => page.locator('main .figures dd').first(),
+  ports: (page) => page.getByRole('heading', { name: 'Link to a port' }),
+  isolation: (page) => page.locator('main .isolation li').first(),
+};
+
+/** Goes to a view, and waits until the page shows that very view. */
+export async function goTo(page: Page, path: string): Promise<void> {
+  const [view = ''] = path.split('?');
+  const sign = signs[view] ?? signs[view.split('/').at(-1) ?? ''];
+  if (sign === undefined) throw new Error(`No test knows what ${path} shows.`);
+  await page.evaluate(`location.hash = '#${path}'`);
+  await sign(page).waitFor();
 }
 
 /** The published form; a test would otherwise get the development build of React. */
