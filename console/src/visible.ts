@@ -25,6 +25,16 @@ export function pieces(text: string): Piece[] {
   return found;
 }
 
+const mostPieces = 4000;
+
+/** The same with a bound, for a page: each piece is an element there. What follows has its marks without their colour. */
+export function fewPieces(text: string): Piece[] {
+  const all = pieces(text);
+  if (all.length <= mostPieces) return all;
+  const rest = all.slice(mostPieces - 1).map((piece) => piece.text);
+  return [...all.slice(0, mostPieces - 1), { text: rest.join(''), mark: false }];
+}
+
 /** The same as one string, for titles and attributes. */
 export function visible(text: string): string {
   return pieces(text)

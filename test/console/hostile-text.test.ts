@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { asciicast } from '../../console/src/exports.js';
 import { picturesOf } from '../../console/src/parts/pictures.js';
-import { firstLine, screenText, visible } from '../../console/src/visible.js';
+import { fewPieces, firstLine, pieces, screenText, visible } from '../../console/src/visible.js';
 import type { WorkcellEvent } from '../../src/protocol/index.js';
 
 const size = 1024 * 1024;
@@ -66,4 +66,14 @@ test('of a line that is written again and again the last is shown', () => {
     }),
     { numRuns: 2000 },
   );
+});
+
+test('a text of hidden characters makes a bounded number of elements, and shows each of them', () => {
+  const text = 'a\u200b'.repeat(50_000);
+  expect(pieces(text)).toHaveLength(100_000);
+  const few = fewPieces(text);
+  expect(few).toHaveLength(4000);
+  expect(few.slice(0, 2)).toEqual(pieces('a\u200b'));
+  expect(few.map((piece) => piece.text).join('')).toBe(visible(text));
+  expect(fewPieces('a\u200bc')).toEqual(pieces('a\u200bc'));
 });

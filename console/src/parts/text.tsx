@@ -1,13 +1,13 @@
 /** Text from a cell: never markup, and with nothing hidden in it. */
 import { Fragment, useLayoutEffect, useRef, useState } from 'react';
-import { pieces, visible } from '../visible.js';
+import { fewPieces, visible } from '../visible.js';
 
 const shownAtOnce = 100_000;
 
 export function Plain({ value }: { value: string }) {
   return (
     <bdi>
-      {pieces(value).map(({ text, mark }, index) =>
+      {fewPieces(value).map(({ text, mark }, index) =>
         mark ? (
           // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text have no other name
           <span key={index} className="mark">
