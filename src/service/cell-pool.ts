@@ -4,7 +4,7 @@
  */
 import type { Runtime } from '../index.js';
 import type { CellRecord } from './service-store.js';
-import type { Template } from './templates.js';
+import type { Declared, Template } from './templates.js';
 
 export interface Spare {
   readonly record: CellRecord;
@@ -16,8 +16,8 @@ interface Parts {
   start(tenant: string, template: Template, isWanted: () => boolean): Promise<Spare | undefined>;
   /** `isAgain`: an attempt before failed, and a runtime tries only once. */
   end(spare: Spare, isAgain: boolean): Promise<void>;
-  /** How many more the service may have. */
-  room(): number;
+  /** Whether the service and the tenant may have one more. */
+  hasRoom(tenant: string, template: Template): boolean;
   onFailure(error: unknown): void;
 }
 
@@ -35,6 +35,8 @@ interface Coming {
 }
 
 interface Shelf {
+  readonly tenant: string;
+  readonly template: Template;
   readonly spares: Spare[];
   readonly coming: Set<Coming>;
   timer?: NodeJS.Timeout;
@@ -59,6 +61,17 @@ export class CellPool {
     return size;
   }
 
+  /** What each of those that belong to a tenant may take. */
+  declared(tenant: string): (Declared | undefined)[] {
+    const stuck = [...this.#stuck.keys()].filter(({ record }) => record.tenant === tenant);
+    return [
+      ...stuck.map(({ record }) => record.declared),
+      ...this.#of(tenant).flatMap(({ template, spares, coming }) =>
+        Array.from({ length: spares.length + coming.size }, () => template.declared),
+      ),
+    ];
+  }
+
   /** Those that wait here. */
   get ready(): number {
     let ready = 0;
@@ -76,13 +89,13 @@ export class CellPool {
     const { pool: most = 0 } = template;
     if (most === 0 || this.#closed) return;
     const name = nameOf(tenant, template);
-    const shelf = this.#shelves.get(name) ?? { spares: [], coming: new Set() };
+    const shelf = this.#shelves.get(name) ?? { tenant, template, spares: [], coming: new Set() };
     this.#shelves.set(name, shelf);
     clearTimeout(shelf.timer);
     shelf.timer = setTimeout(() => this.#empty(name), keptMs);
     shelf.timer.unref();
-    while (shelf.spares.length + shelf.coming.size < most && this.#parts.room() > 0)
-      this.#add(shelf, tenant, template);
+    while (shelf.spares.length + shelf.coming.size < most && this.#parts.hasRoom(tenant, template))
+      this.#add(shelf);
   }
 
   /** A spare cell that died is given to nobody. Tells whether there was one. */
@@ -95,20 +108,21 @@ export class CellPool {
     return false;
   }
 
-  /** Gives up one of them, so that somebody can have its place once this settles. */
-  async evict(): Promise<void> {
-    for (const { spares } of this.#shelves.values()) {
+  /** Gives up one of them, of that tenant, so that somebody can have its place once this settles; none if there is none. */
+  evict(tenant?: string): Promise<void> | undefined {
+    const shelves = this.#of(tenant);
+    for (const { spares } of shelves) {
       const spare = spares.shift();
       if (spare !== undefined) return this.#watch(this.#tryEnd(spare));
     }
-    for (const { coming } of this.#shelves.values()) {
+    for (const { coming } of shelves) {
       const [one] = coming;
       if (one === undefined) continue;
       one.isWanted = false;
       coming.delete(one);
-      await one.settled;
-      return;
+      return one.settled;
     }
+    return undefined;
   }
 
   /** Ends one that was taken and cannot be used. */
@@ -125,7 +139,12 @@ export class CellPool {
     while (this.#under.size > 0) await Promise.allSettled(this.#under);
   }
 
-  #add(shelf: Shelf, tenant: string, template: Template): void {
+  #of(tenant: string | undefined): Shelf[] {
+    return [...this.#shelves.values()].filter((shelf) => tenant === undefined || shelf.tenant === tenant);
+  }
+
+  #add(shelf: Shelf): void {
+    const { tenant, template } = shelf;
     const coming: Coming = { isWanted: true, settled: Promise.resolve() };
     shelf.coming.add(coming);
     const isWanted = () => coming.isWanted && !this.#closed && this.#shelves.get(name) === shelf;

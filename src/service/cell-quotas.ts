@@ -2,7 +2,6 @@
 import { Rate } from '../base/http/rate.js';
 import { WorkcellError } from '../protocol/index.js';
 import { freeMemory } from './free-memory.js';
-import type { CellRecord } from './service-store.js';
 import type { Declared, Template } from './templates.js';
 
 interface TenantLimits {
@@ -13,9 +12,9 @@ interface TenantLimits {
   readonly maxCpus?: number | undefined;
 }
 
-/** What a tenant has, and what all have. */
+/** What a tenant has, by what each cell may take as far as anybody knows, and how many all have. */
 interface Count {
-  readonly own: readonly Pick<CellRecord, 'declared'>[];
+  readonly own: readonly (Declared | undefined)[];
   readonly all: number;
 }
 
@@ -31,6 +30,10 @@ const leastFreeBytes = 128 * 1024 * 1024;
 
 const untilFreeMs = 5000;
 
+const tolerance = 1e-9;
+
+type Asked = Pick<Template, 'name' | 'declared'>;
+
 export class CellQuotas {
   readonly #limits: ServiceLimits;
   readonly #freeBytes: () => number;
@@ -42,21 +45,19 @@ export class CellQuotas {
   }
 
   /** Throws unless the tenant may have one more of this template, besides its `own` cells and those of `all` tenants. */
-  check(tenant: string, template: Pick<Template, 'name' | 'declared'>, count: Count): void {
-    const { maxCells, maxCellsPerTenant, tenants } = this.#limits;
-    const own = Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined;
-    const most = own?.maxCells ?? maxCellsPerTenant;
-    if (count.own.length >= most)
-      throw over(`Your tenant has ${count.own.length} cells, and ${most} is its limit. Delete some first.`, {
-        limit: most,
-        of: 'cells',
-      });
-    checkDeclared('memoryBytes', own?.maxMemoryBytes, template, count.own);
-    checkDeclared('cpus', own?.maxCpus, template, count.own);
-    if (count.all >= maxCells)
+  check(tenant: string, template: Asked, count: Count): void {
+    const refusal = this.#refusal(tenant, template, count.own);
+    if (refusal !== undefined) throw refusal;
+    if (count.all >= this.#limits.maxCells)
       throw over('The service has as many cells as it may. Try again later.', { retryAfterMs: 1000 });
     this.checkMemory();
-    if (own?.startsPerMinute !== undefined) this.#checkRate(tenant, own.startsPerMinute);
+    const perMinute = this.#of(tenant)?.startsPerMinute;
+    if (perMinute !== undefined) this.#checkRate(tenant, perMinute);
+  }
+
+  /** Whether one more of this template stays within what the tenant may have. */
+  mayHave(tenant: string, template: Asked, own: Count['own']): boolean {
+    return this.#refusal(tenant, template, own) === undefined;
   }
 
   /**
@@ -68,6 +69,24 @@ export class CellQuotas {
       throw over('This machine has too little free memory to start a cell. Try again later.', {
         retryAfterMs: untilFreeMs,
       });
+  }
+
+  #of(tenant: string): TenantLimits | undefined {
+    const { tenants } = this.#limits;
+    return Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined;
+  }
+
+  #refusal(tenant: string, template: Asked, own: Count['own']): WorkcellError | undefined {
+    const { maxCells, maxMemoryBytes, maxCpus } = this.#of(tenant) ?? {};
+    const limit = maxCells ?? this.#limits.maxCellsPerTenant;
+    if (own.length >= limit)
+      return over(`Your tenant has ${own.length} cells, and ${limit} is its limit. Delete some first.`, {
+        limit,
+        of: 'cells',
+      });
+    return (
+      refusalOf('memoryBytes', maxMemoryBytes, template, own) ?? refusalOf('cpus', maxCpus, template, own)
+    );
   }
 
   #checkRate(tenant: string, perMinute: number): void {
@@ -85,23 +104,30 @@ export class CellQuotas {
 const words = { memoryBytes: 'bytes of memory', cpus: 'processors' } as const;
 
 /** Cells that may take more than the tenant has left do not start, whatever they would take. */
-function checkDeclared(
+function refusalOf(
   what: keyof Declared,
   limit: number | undefined,
-  { name, declared }: Pick<Template, 'name' | 'declared'>,
+  { name, declared }: Asked,
   cells: Count['own'],
-): void {
-  if (limit === undefined) return;
+): WorkcellError | undefined {
+  if (limit === undefined) return undefined;
   const wanted = declared?.[what];
   if (wanted === undefined)
-    throw new WorkcellError(
+    return new WorkcellError(
       'denied',
       `Your tenant may have ${limit} ${words[what]} in all, and cells of the template "${name}" have no limit of their own. Ask for another template.`,
       { details: { template: name, limit, of: what } },
     );
-  const used = cells.reduce((sum, cell) => sum + (cell.declared?.[what] ?? 0), 0);
-  if (used + wanted <= limit) return;
-  throw over(
+  const unlimited = cells.filter((cell) => cell?.[what] === undefined).length;
+  if (unlimited > 0)
+    return over(
+      `Your tenant may have ${limit} ${words[what]} in all, and ${unlimited} of its cells have no limit of their own. Delete them first.`,
+      { limit, unlimited, of: what },
+    );
+  const used = cells.reduce((sum, cell) => sum + (cell?.[what] ?? 0), 0);
+  // Sums of fractions are off by a little: three of 0.1 are more than 0.3.
+  if (used + wanted <= limit * (1 + tolerance)) return undefined;
+  return over(
     `Your tenant has cells for ${used} ${words[what]}, this one is for ${wanted}, and ${limit} is the limit. Delete some first.`,
     { limit, used, wanted, of: what },
   );

@@ -6,8 +6,9 @@ import type { changeCellSchema, FirstFiles } from '../protocol/service-wire.js';
 import { type AskedRequest, cellBefore, findCell } from './asked-before.js';
 import { isGone, lost, stillThere, unknownTemplate } from './cell-errors.js';
 import { CellPool, type Spare } from './cell-pool.js';
-import { CellQuotas, type ServiceLimits } from './cell-quotas.js';
+import type { ServiceLimits } from './cell-quotas.js';
 import { type CellChange, CellRecords } from './cell-records.js';
+import { CellRoom } from './cell-room.js';
 import { CellSurvey } from './cell-survey.js';
 import { CellTimes } from './cell-times.js';
 import { addUp, ranUntil, type UsageRow } from './cell-usage.js';
@@ -34,8 +35,7 @@ export class ServiceCells {
   readonly #store: ServiceStore;
   readonly #source: RuntimeSource;
   readonly #templates: ReadonlyMap<string, Template>;
-  readonly #quotas: CellQuotas;
-  readonly #maxCells: number;
+  readonly #room: CellRoom;
   readonly #log: (message: string, fields: Record<string, unknown>) => void;
   readonly #records: CellRecords;
   readonly #live = new Map<string, LiveCell>();
@@ -63,8 +63,7 @@ export class ServiceCells {
     this.#records = new CellRecords(parts.store);
     this.#source = parts.source;
     this.#templates = parts.templates;
-    this.#quotas = new CellQuotas(parts.limits, parts.freeBytes);
-    this.#maxCells = parts.limits.maxCells;
+    this.#room = new CellRoom({ ...parts, records: this.#records.all });
     this.#log = parts.log;
     this.#starts = new FairQueue(parts.limits.startsAtOnce);
     this.#times = new CellTimes({
@@ -85,7 +84,7 @@ export class ServiceCells {
         await (isAgain ? this.#end(record) : runtime.close());
         this.#store.removeCell(record);
       },
-      room: () => this.#room,
+      hasRoom: (tenant, template) => this.#room.mayStartAhead(this.#pool, tenant, template),
       onFailure: (error) => this.#complain('of the pool', 'started or ended', error),
     });
     this.#survey = new CellSurvey({
@@ -147,12 +146,12 @@ export class ServiceCells {
       const record = this.#records.all.get(known.id);
       if (record !== undefined) return { record, isNew: false };
     }
-    this.#quotas.check(tenant, template, { own: this.list(tenant), all: this.#records.all.size });
+    this.#room.check(tenant, template);
     // A spare cell has started already, so it has neither variables nor a network of its own.
     const isPlain = Object.keys(asked.env).length === 0 && asked.network === undefined;
     const spare = isPlain ? this.#pool.take(tenant, template) : undefined;
     // Somebody asks for this cell, and for those of the pool nobody does.
-    const evicted = spare === undefined && this.#room <= 0 ? this.#pool.evict() : undefined;
+    const evicted = spare === undefined ? this.#room.make(this.#pool, tenant, template) : undefined;
     const record = newRecord(tenant, asked, template, spare?.record.id);
     const { id } = record;
     const options = {
@@ -315,15 +314,10 @@ export class ServiceCells {
     }
   }
 
-  /** How many cells more the service may have. */
-  get #room(): number {
-    return this.#maxCells - this.#records.all.size - this.#pool.size;
-  }
-
   /** Starts a cell when its turn comes, if there is memory for it then. */
   #start<Result>(tenant: string, start: () => Promise<Result>): Promise<Result> {
     return this.#starts.run(tenant, async () => {
-      this.#quotas.checkMemory();
+      this.#room.checkMemory();
       return start();
     });
   }

@@ -88,6 +88,48 @@ test('spare cells count, and give way to one that somebody asks for', async () =
   );
 });
 
+test('spare cells stay within what their tenant may have, and give way within it', async () => {
+  const declared = { memoryBytes: 100, cpus: 1 };
+  const tenants = { [tenant]: { maxMemoryBytes: 300 }, b: { maxCells: 2 } };
+  const cells = await open({ pool: 5, declared }, source, {
+    tenants,
+    templates: [{ name: 'large', declared: { memoryBytes: 200 } }],
+  });
+  await cells.create(tenant, asked());
+  await vi.waitFor(() => expect(cells.spare).toBe(2));
+  expect(there.size).toBe(3);
+  await cells.create(tenant, asked({ template: 'large' }));
+  expect(there.size).toBe(2);
+  await expect(cells.create(tenant, asked())).rejects.toMatchObject({ code: 'rate-limited' });
+  await cells.create('b', asked());
+  await vi.waitFor(() => expect(cells.spare).toBe(1));
+  await cells.create('b', asked());
+  expect(cells.spare).toBe(0);
+  expect(there.size).toBe(4);
+  await cells.close();
+});
+
+test('cells of earlier records count as what their template declares now', async () => {
+  const tenants = { [tenant]: { maxMemoryBytes: 200 } };
+  const before = await open();
+  const { record } = await before.create(tenant, asked());
+  await before.close();
+  expect(record).not.toHaveProperty('declared.memoryBytes');
+  const after = await open({ declared: { memoryBytes: 150 } }, source, { tenants });
+  await expect(after.create(tenant, asked())).rejects.toMatchObject({
+    details: { limit: 200, used: 150, wanted: 150 },
+  });
+  await after.close();
+  const without = await open({ name: 'other' }, source, {
+    tenants,
+    templates: [{ name: 'small', declared: { memoryBytes: 1 } }],
+  });
+  await expect(without.create(tenant, asked({ template: 'small' }))).rejects.toMatchObject({
+    details: { limit: 200, unlimited: 1 },
+  });
+  await without.close();
+});
+
 test('a spare cell that still starts gives way, too', async () => {
   const { slow, waiting } = slowly();
   const cells = await open({ pool: 1 }, slow, { maxCells: 2 });

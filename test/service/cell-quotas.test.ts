@@ -22,7 +22,7 @@ test('the cells of a tenant have no more memory and processors together than it 
     () => 2 ** 40,
   );
   const check = (tenant: string, cells: number, one = template) =>
-    quotas.check(tenant, one, { own: Array.from({ length: cells }, () => one), all: cells });
+    quotas.check(tenant, one, { own: Array.from({ length: cells }, () => one.declared), all: cells });
   check('a', 1);
   expect(() => check('a', 2)).toThrow(
     expect.objectContaining({
@@ -42,6 +42,30 @@ test('the cells of a tenant have no more memory and processors together than it 
   const unlimited = { name: 'open', declared: {} as typeof template.declared };
   expect(() => check('a', 0, unlimited)).toThrow(expect.objectContaining({ code: 'denied' }));
   check('other', 0, unlimited);
+});
+
+test('fractions of processors add up to the limit, and not past it', () => {
+  const tenants = { a: { maxCpus: 0.3 } };
+  const limits = { maxCells: 100, maxCellsPerTenant: 100, startsAtOnce: 1, tenants };
+  const quotas = new CellQuotas(limits, () => 2 ** 40);
+  const tenth = { name: 'tenth', declared: { cpus: 0.1 } };
+  const check = (cells: number) =>
+    quotas.check('a', tenth, { own: Array.from({ length: cells }, () => tenth.declared), all: cells });
+  check(2);
+  expect(() => check(3)).toThrow(expect.objectContaining({ code: 'rate-limited' }));
+});
+
+test('a cell that has no limit, or that nobody knows one of, leaves a limited tenant room for no other', () => {
+  const tenants = { a: { maxMemoryBytes: 350 } };
+  const limits = { maxCells: 100, maxCellsPerTenant: 100, startsAtOnce: 1, tenants };
+  const quotas = new CellQuotas(limits, () => 2 ** 40);
+  for (const unknown of [undefined, {}, { cpus: 1 }])
+    expect(() => quotas.check('a', template, { own: [unknown], all: 1 })).toThrow(
+      expect.objectContaining({
+        code: 'rate-limited',
+        details: { limit: 350, unlimited: 1, of: 'memoryBytes' },
+      }),
+    );
 });
 
 test('a tenant that starts cells too fast is told when it may start the next', () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, vi } from 'vitest';
 import type { Runtime } from '../../src/index.js';
 import { createCellSchema } from '../../src/protocol/service-wire.js';
+import type { ServiceLimits } from '../../src/service/cell-quotas.js';
 import { type RuntimeSource, ServiceCells } from '../../src/service/service-cells.js';
 import { openServiceStore, type ServiceStore } from '../../src/service/service-store.js';
 import type { Template } from '../../src/service/templates.js';
@@ -81,13 +82,24 @@ export async function open(
     maxCells = 100,
     maxCellsPerTenant = 100,
     freeBytes,
-  }: { maxCells?: number; maxCellsPerTenant?: number; freeBytes?: () => number } = {},
+    tenants = {},
+    templates = [],
+  }: {
+    maxCells?: number;
+    maxCellsPerTenant?: number;
+    freeBytes?: () => number;
+    tenants?: ServiceLimits['tenants'];
+    /** Besides the default one. */
+    templates?: (Pick<Template, 'name'> & Partial<Template>)[];
+  } = {},
 ): Promise<ServiceCells> {
   const cells = new ServiceCells({
     store,
     source: from,
-    templates: new Map([['default', { ...template, ...more }]]),
-    limits: { maxCells, maxCellsPerTenant, startsAtOnce: 4, tenants: {} },
+    templates: new Map(
+      [{ name: 'default', ...more }, ...templates].map((each) => [each.name, { ...template, ...each }]),
+    ),
+    limits: { maxCells, maxCellsPerTenant, startsAtOnce: 4, tenants },
     log: () => {},
     freeBytes,
   });
