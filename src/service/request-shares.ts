@@ -6,7 +6,7 @@ import { defaultHttpLimits } from '../base/http/http-options.js';
 import { Rate } from '../base/http/rate.js';
 import { WorkcellError } from '../protocol/index.js';
 import { OpenCounts } from './open-counts.js';
-import type { KeyRecord } from './service-store.js';
+import type { CellRecord, KeyRecord } from './service-store.js';
 
 /** Connections that tenants cannot take: the operator and probes of health come through them. */
 const kept = 256;
@@ -58,6 +58,14 @@ export class RequestShares {
     enter(`tenant ${tenant}`, most, 'Your tenant');
     enter('all', defaultHttpLimits.connections - kept, 'The service');
     return leave;
+  }
+
+  /**
+   * For a request inside a cell, with what the cell's protocol gave the holder of a key; none where it lets anybody in. What
+   * the operator gave away is not the operator, so it counts by its cell.
+   */
+  enterCell({ tenant, id }: CellRecord, key: KeyRecord | undefined): () => void {
+    return this.enter(key === undefined || key.role === 'operator' ? { tenant, id } : key);
   }
 
   #checkRate(id: string): void {

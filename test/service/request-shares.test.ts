@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { RequestShares } from '../../src/service/request-shares.js';
+import type { CellRecord, KeyRecord } from '../../src/service/service-store.js';
 
 const full = (limit: number) =>
   expect.objectContaining({ code: 'rate-limited', details: { limit, retryAfterMs: 1000 } });
@@ -31,6 +32,23 @@ test('all tenants together leave connections to the operator', () => {
   many(3840, shares, key('a', 'first'));
   expect(() => shares.enter(key('b', 'second'))).toThrow(full(3840));
   shares.enter({ tenant: 'default', id: 'operator', role: 'operator' })();
+});
+
+test('a key that works in many cells sends no faster for it', () => {
+  const shares = new RequestShares({ maxRequestsPerTenant: 1000, requestsPerSecond: 1, tenants: {} });
+  const cell = (id: string) => ({ tenant: 'a', id }) as CellRecord;
+  const holder = key('a', 'holder') as KeyRecord;
+  shares.enterCell(cell('one'), holder)();
+  shares.enterCell(cell('two'), holder)();
+  const tooFast = expect.objectContaining({ code: 'rate-limited' });
+  expect(() => shares.enterCell(cell('three'), holder)).toThrow(tooFast);
+  expect(() => shares.enter(holder)).toThrow(tooFast);
+  // What the operator gave away counts by its cell, and so does what anybody may reach.
+  for (const given of [{ ...holder, role: 'operator' as const }, undefined]) {
+    const id = given === undefined ? 'open' : 'of the operator';
+    for (let count = 0; count < 2; count++) shares.enterCell(cell(id), given)();
+    expect(() => shares.enterCell(cell(id), given)).toThrow(tooFast);
+  }
 });
 
 test('a key that sends too fast is told when to go on, and no other key waits for it', () => {

@@ -42,6 +42,8 @@ const mostKeys = 32;
 export class Sandboxes {
   readonly #parts: ServiceParts;
   readonly #states = new Map<string, SandboxState>();
+  /** The keys behind the tokens that requests brought. */
+  readonly #admitted = new WeakMap<FastifyRequest, KeyRecord>();
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
@@ -96,6 +98,7 @@ export class Sandboxes {
       if (!has(token[kind])) continue;
       const key = this.#parts.keys.find(id);
       if (key === undefined) return false;
+      this.#admitted.set(request, key);
       const { socket } = request.raw;
       whenOver(
         request,
@@ -112,7 +115,7 @@ export class Sandboxes {
     const sandbox = this.running(id);
     const { record } = sandbox;
     const { cells, requests } = this.#parts;
-    whenOver(request, reply, requests.enter(record));
+    whenOver(request, reply, requests.enterCell(record, this.#admitted.get(request)));
     const { context, done } = await cells.use(record.tenant, record.id);
     whenOver(request, reply, done);
     // A service gives each of its cells a runtime.

@@ -76,7 +76,7 @@ export function runtimeServers(
       const { socket } = request.raw;
       const untrack = keys.track(key, () => socket.destroy());
       whenOver(request, reply, untrack);
-      whenOver(request, reply, requests.enter(record));
+      whenOver(request, reply, requests.enterCell(record, key));
       const { runtime, done } = await cells.use(record.tenant, record.id);
       whenOver(request, reply, done);
       const server = serverFor(runtime, record);
