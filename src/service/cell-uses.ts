@@ -22,6 +22,9 @@ export class CellUses {
   readonly #live: (id: string) => WatchedCell | undefined;
   readonly #known = new Map<string, CellUse>();
   readonly #asking = new Set<string>();
+  /** Those whose turn has not come, for all who read. */
+  readonly #due = new Map<string, Turn>();
+  #askers = 0;
 
   constructor(live: (id: string) => WatchedCell | undefined) {
     this.#live = live;
@@ -32,9 +35,7 @@ export class CellUses {
     for (const [id, { at }] of this.#known) if (now - at > forgottenMs) this.#known.delete(id);
     const oldest = now - Math.max(freshMs, ids.length * perCellMs);
     const due = ids.filter((id) => !this.#asking.has(id) && (this.#known.get(id)?.at ?? 0) < oldest);
-    const next = due.values();
-    const asking = Array.from({ length: Math.min(atOnce, due.length) }, () => this.#askEach(next));
-    await within(patienceMs, Promise.all(asking));
+    await within(patienceMs, Promise.all(due.map((id) => this.#turn(id))));
     return new Map(
       ids.flatMap((id) => {
         const known = this.#live(id) === undefined ? undefined : this.#known.get(id);
@@ -43,22 +44,46 @@ export class CellUses {
     );
   }
 
-  async #askEach(ids: Iterable<string>): Promise<void> {
-    for (const id of ids) await this.#ask(id);
+  /** Settles when somebody has asked the cell: once, however many wait for it. */
+  #turn(id: string): Promise<void> {
+    const waiting = this.#due.get(id);
+    if (waiting !== undefined) return waiting.over;
+    let end = () => {};
+    const over = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#due.set(id, { over, end });
+    if (this.#askers < atOnce) void this.#askEach();
+    return over;
+  }
+
+  async #askEach(): Promise<void> {
+    this.#askers++;
+    for (const [id, { end }] of this.#due) {
+      this.#due.delete(id);
+      await this.#ask(id);
+      end();
+    }
+    this.#askers--;
   }
 
   async #ask(id: string): Promise<void> {
     const cell = this.#live(id);
-    if (cell === undefined || this.#asking.has(id)) return;
+    if (cell === undefined) return;
     this.#asking.add(id);
-    const asked = cell
-      .use()
+    const asked = Promise.resolve()
+      .then(() => cell.use())
       .then(({ cpuMs, memoryBytes }) => void this.#known.set(id, { at: Date.now(), cpuMs, memoryBytes }))
       // A cell that is going away has no figures.
       .catch(() => void this.#known.delete(id))
       .finally(() => this.#asking.delete(id));
     await within(answerMs, asked);
   }
+}
+
+interface Turn {
+  readonly over: Promise<void>;
+  end(): void;
 }
 
 /** Settles with the work, or after a time. */

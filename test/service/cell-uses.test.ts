@@ -20,11 +20,11 @@ test('many pages cost each cell one look, a few at once, and a silent cell holds
   }));
   const ids = ['silent', 'broken', ...Array.from({ length: 100 }, (_, index) => `cell-${index}`)];
   await Promise.all([uses.read(ids), uses.read(ids), uses.read(ids)]);
-  await expect.poll(async () => (await uses.read(ids)).size).toBe(100);
+  await expect.poll(async () => (await uses.read(ids)).size, { timeout: 30_000 }).toBe(100);
   expect((await uses.read(ids)).get('cell-7')).toMatchObject({ cpuMs: 5, memoryBytes: 1000 });
   expect(looks.get('cell-7')).toBe(1);
   expect(looks.get('silent')).toBe(1);
-  expect(most).toBeLessThanOrEqual(3 * 8);
+  expect(most).toBeLessThanOrEqual(8);
 });
 
 test('a cell that is not worked in has no figures', async () => {
