@@ -78,7 +78,7 @@ export function envdRoutes(
       scope,
       async (request, reply, query, operation) => {
         if (query.signature === undefined) throw new E2bError(401, 'missing signature query parameter');
-        const found = await search.find(query, operation);
+        const found = await search.find(query, operation, request.ip);
         if (found === undefined) throw new E2bError(401, 'invalid signature');
         checkFileAccess(request, reply, sandboxes, found, query, operation);
         return sandboxes.open(found.record.id, request, reply);
