@@ -1,5 +1,7 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEventStore } from '../../../src/runtime/events/open.js';
+import { migrations } from '../../../src/runtime/events/postgres/postgres-schema.js';
 import { findPostgres, type PostgresServer, startPostgres } from './postgres-server.js';
 import { describeStore } from './store-contract.js';
 
@@ -17,6 +19,31 @@ describe.skipIf(programs === undefined)('a real server', () => {
   afterAll(() => server.stop());
 
   describeStore('postgres', { open: () => openEventStore(server.url), lasting: true, sized: false });
+
+  test('an event that is being written during an upgrade is in the list of runtimes', async () => {
+    const admin = new pg.Client({ connectionString: server.url });
+    await admin.connect();
+    await admin.query('CREATE DATABASE older');
+    const url = server.url.replace('/postgres?', '/older?');
+    const writer = new pg.Client({ connectionString: url });
+    await writer.connect();
+    await writer.query(
+      'CREATE SCHEMA workcell; CREATE TABLE workcell.schema_version (version integer NOT NULL)',
+    );
+    for (const step of migrations.slice(0, 2)) await writer.query(step);
+    await writer.query('INSERT INTO workcell.schema_version VALUES (2)');
+    await writer.query('BEGIN');
+    await writer.query("INSERT INTO workcell.events VALUES ('r', 1, 1, 'error', 'agent', NULL, '{}', NULL)");
+    const opening = openEventStore(url);
+    const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = 'older' AND wait_event_type = 'Lock'";
+    await expect.poll(async () => (await admin.query(waiting)).rowCount, { timeout: 30_000 }).toBe(1);
+    await writer.query('COMMIT');
+    const store = await opening;
+    expect(await store.page({ limit: 10 })).toMatchObject([{ runtimeId: 'r', beganAt: 1, lastId: 1 }]);
+    await store.close();
+    await writer.end();
+    await admin.end();
+  });
 
   test('its name and its failures show no password', async () => {
     const store = await openEventStore(server.url);

@@ -96,6 +96,17 @@ test('events of an older schema are kept', async () => {
   await store.close();
 });
 
+test('a runtime whose events an older version removed is not listed', async () => {
+  const store = await openSqlite(file('compacted.db'), 'process');
+  await store.append([action(1, 'a'), { ...action(1, 'b'), runtimeId: 'other' }]);
+  const database = new DatabaseSync(file('compacted.db'));
+  database.exec("DELETE FROM events WHERE runtime = 'r'");
+  database.close();
+  expect(await store.page({ limit: 1 })).toMatchObject([{ runtimeId: 'other', firstId: 1 }]);
+  expect(await store.page({ limit: 10, ids: ['r'] })).toEqual([]);
+  await store.close();
+});
+
 test('ages are looked at once in a while', async () => {
   const store = await openSqlite(file('rest.db'), 'process');
   await store.append([action(1, 'a')]);

@@ -37,8 +37,9 @@ export const migrations: readonly string[] = [
   CREATE TABLE workcell.ledger (sequence bigint PRIMARY KEY, hash text NOT NULL, line text NOT NULL);
   CREATE TABLE workcell.ledger_head (sequence bigint NOT NULL, hash text NOT NULL);
   `,
-  // So that a page of runtimes needs no walk through all of them.
+  // So that a page of runtimes needs no walk through all of them. Nobody adds events between what it reads and the trigger.
   `
+  LOCK TABLE workcell.events IN SHARE ROW EXCLUSIVE MODE;
   CREATE TABLE workcell.runtimes (runtime text COLLATE "C" PRIMARY KEY, began_at bigint NOT NULL);
   CREATE INDEX runtimes_by_time ON workcell.runtimes (began_at, runtime);
   WITH RECURSIVE found (runtime) AS (

@@ -125,7 +125,9 @@ class SqliteStore implements EventStore {
           SELECT runtime, began_at AS beganAt,
             (SELECT min(id) FROM events WHERE events.runtime = runtimes.runtime) AS firstId,
             (SELECT max(id) FROM events WHERE events.runtime = runtimes.runtime) AS lastId
-          FROM runtimes WHERE true ${behind} ${among} ORDER BY began_at DESC, runtime DESC LIMIT ?
+          FROM runtimes
+          -- An older version that compacts leaves the row of a runtime whose events are gone.
+          WHERE EXISTS (SELECT 1 FROM events WHERE events.runtime = runtimes.runtime) ${behind} ${among} ORDER BY began_at DESC, runtime DESC LIMIT ?
         )
         SELECT runtime AS runtimeId, beganAt, firstId, lastId,
           (SELECT at FROM events WHERE runtime = ends.runtime AND id = firstId) AS firstAt,
