@@ -1,5 +1,6 @@
 /** The file of a service's store, and a copy of it to keep: whole, also while the service runs. */
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { stateDirectory } from '../base/user-directories.js';
 import { loadConfig } from '../config/load-config.js';
@@ -15,28 +16,35 @@ export function storeFile(named: string | undefined): string {
 export async function copyStore(config: string | false | undefined, target: string): Promise<string> {
   const { values } = await loadConfig({ cwd: process.cwd(), env: process.env, file: config });
   const store = storeFile(values.service.store);
-  const draft = join(dirname(target), `.${basename(target)}.${process.pid}`);
+  const draft = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}`);
+  if (existsSync(target)) throw alreadyThere(target);
   try {
-    // Holds the name until the copy is there.
-    makeEmpty(target);
+    makeEmpty(draft);
   } catch (cause) {
     throw refusal(target, cause);
   }
   try {
-    makeEmpty(draft);
     await copyDatabase(store, draft, { what: 'store of the service', setting: 'service.store' });
     sync(draft);
-    renameSync(draft, target);
+    publish(draft, target);
     sync(dirname(target));
-  } catch (error) {
-    for (const path of [draft, target]) rmSync(path, { force: true });
-    throw error;
+  } finally {
+    rmSync(draft, { force: true });
   }
   return store;
 }
 
 function makeEmpty(path: string): void {
   closeSync(openSync(path, 'wx', 0o600));
+}
+
+/** The name is there with the whole copy or not at all, and never takes that of another file. */
+function publish(draft: string, target: string): void {
+  try {
+    linkSync(draft, target);
+  } catch (cause) {
+    throw refusal(target, cause);
+  }
 }
 
 function sync(path: string): void {
@@ -51,6 +59,10 @@ function refusal(target: string, cause: unknown): WorkcellError {
     return new WorkcellError('invalid-config', `Workcell cannot write the copy ${target}: ${message}.`, {
       cause,
     });
+  return alreadyThere(target, cause);
+}
+
+function alreadyThere(target: string, cause?: unknown): WorkcellError {
   return new WorkcellError('already-exists', `${target} is there already. Name a new file for the copy.`, {
     cause,
   });
