@@ -9,12 +9,28 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-node';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { ServiceClient } from '../../src/client/index.js';
 import { createRuntime } from '../../src/index.js';
 import { traceHeaders } from '../../src/protocol/tracing.js';
 import { type Service, startService } from '../../src/service/serve-service.js';
 import { eventually } from '../../src/testing/contract/given.js';
+
+/** What starts wait for. */
+let held = Promise.resolve();
+vi.mock('../../src/service/runtime-source.js', async (original) => {
+  const { runtimeSource } = await original<typeof import('../../src/service/runtime-source.js')>();
+  return {
+    runtimeSource(...parts: Parameters<typeof runtimeSource>) {
+      const source = runtimeSource(...parts);
+      const create: typeof source.create = async (...given) => {
+        await held;
+        return source.create(...given);
+      };
+      return { ...source, create };
+    },
+  };
+});
 
 const folder = mkdtempSync(join(tmpdir(), 'workcell-tracing-'));
 const config = join(folder, 'service.toml');
@@ -99,7 +115,14 @@ test('one trace leads from a client over the service to the start of its cell an
 
 test('who waits for a start has a span for that', async () => {
   const client = new ServiceClient({ url, apiKey: operatorKey });
-  await Promise.all(['one', 'two'].map((name) => client.create({ name })));
+  let letGo = () => {};
+  held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const made = Promise.all(['one', 'two'].map((name) => client.create({ name })));
+  await expect.poll(async () => (await client.list()).cells.length, { timeout: 30_000 }).toBe(2);
+  letGo();
+  await made;
   for (const name of ['one', 'two']) await client.remove(name);
   expect(named('wait for a turn').map(pathOf)).toEqual([['POST /v1/cells', 'wait for a turn']]);
 });
