@@ -64,6 +64,18 @@ test('a service goes on from a copy of its store: keys work, cells that went are
   await second.stop();
 });
 
+test.each([
+  ['backup', ['never.db']],
+  ['status', ['--api-key-file', keyFile]],
+])('options in front of "serve %s" are refused: it would not read them', async (name, words) => {
+  const target = join(folder, 'never.db');
+  const given = words.map((word) => (word === 'never.db' ? target : word));
+  const said = await workcell(['serve', '--config', configured('service.db'), name, ...given], { env });
+  expect(said).toMatchObject({ exitCode: 64, stdout: '' });
+  expect(said.stderr).toContain(`--config in front of "${name}"`);
+  expect(existsSync(target)).toBe(false);
+});
+
 test('a copy never replaces a file, and one that fails leaves nothing', async () => {
   const taken = join(folder, 'taken.db');
   writeFileSync(taken, 'mine');

@@ -4,8 +4,9 @@ import { plainText } from '../sanitize.js';
 
 const notes = `
 The copy has the service's cells, keys and usage as they are at one moment; the
-service may run meanwhile. To go back, stop the service, put the copy in the
-place of its store (service.store), and start the service.`;
+service may run meanwhile. To go back, stop the service, remove the files beside
+its store (service.store) that end in -wal and -shm, put the copy in its place,
+and start the service. With these files, SQLite would change the copy.`;
 
 /** `workcell serve backup`: a copy of what a service must not forget. */
 export function serveBackupCommand(): Command {

@@ -44,7 +44,20 @@ export function serveCommand(): Command {
     .addHelpText('after', notes)
     .addCommand(serveStatusCommand())
     .addCommand(serveBackupCommand())
+    .hook('preSubcommand', refuseOwnOptions)
     .action(serve);
+}
+
+/** Options of `serve` mean nothing to the commands below, so another store than the named one would be copied without a word. */
+function refuseOwnOptions(command: Command, below: Command): void {
+  const given = command.options.find(
+    (option) => command.getOptionValueSource(option.attributeName()) === 'cli',
+  );
+  if (given === undefined) return;
+  const name = below.name();
+  below.error(
+    `error: ${given.long} in front of "${name}" is an option of "serve". Put options of "${name}" behind it: workcell serve ${name} --help`,
+  );
 }
 
 async function serve(options: ServeOptions): Promise<void> {
