@@ -150,8 +150,9 @@ export class ComputeSdkSandbox {
 
   async destroy(): Promise<void> {
     clearTimeout(this.#timer);
-    this.#onEnd();
+    // One whose end fails stays in the list, for its cell may be there still.
     await this.#runtime.close();
+    this.#onEnd();
   }
 
   readonly filesystem = {

@@ -2,7 +2,7 @@
 import { compute, type ExplicitComputeConfig } from 'computesdk';
 import { afterEach, expect, test, vi } from 'vitest';
 import { computeSdkProvider } from '../../src/adapters/computesdk.js';
-import type { CreateRuntimeOptions } from '../../src/index.js';
+import type { CreateRuntimeOptions, Runtime } from '../../src/index.js';
 
 const options: CreateRuntimeOptions = { config: false, backend: 'cli', events: { store: 'memory' } };
 const provider = computeSdkProvider({ ...options, env: { OWN: '1', WORD: 'own' } });
@@ -82,9 +82,19 @@ test('a sandbox ends when its time is over', async () => {
   const sandbox = await sandboxes.create({ timeout: 5000 });
   vi.advanceTimersByTime(5000);
   vi.useRealTimers();
-  expect(await sandboxes.list()).toEqual([]);
-  await sandbox.destroy();
+  await vi.waitFor(async () => expect(await sandboxes.list()).toEqual([]), 30_000);
   expect((await sandbox.getInfo()).status).toBe('stopped');
+});
+
+test('a sandbox whose end fails is still found', async () => {
+  const sandbox = await sandboxes.create();
+  const { sandboxId: id } = sandbox;
+  const close = vi.spyOn(sandbox.getInstance() as Runtime, 'close').mockRejectedValueOnce(new Error('no'));
+  await expect(sandboxes.destroy(id)).rejects.toThrow('no');
+  expect(await sandboxes.getById(id)).toBe(sandbox);
+  await sandboxes.destroy(id);
+  expect(close).toHaveBeenCalledTimes(2);
+  expect(await sandboxes.list()).toEqual([]);
 });
 
 test('what nobody gives is refused by name, and a function can give it', async () => {
