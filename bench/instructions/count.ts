@@ -43,6 +43,7 @@ export async function countInstructions(): Promise<Counts> {
     const { status, stderr, error } = spawnSync('setarch', ['--addr-no-randomize', ...argv], {
       encoding: 'utf8',
       cwd: folder,
+      timeout: 240_000,
       // What is in the environment would be copied, and counted.
       env: { PATH: process.env.PATH ?? '' },
     });
