@@ -1,6 +1,15 @@
 /** Commands under the user that the client names. Needs root, as the server does; the account is of this test alone. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -12,8 +21,29 @@ import { startPythonClient } from '../openhands-python/client.js';
 const name = `wc-${process.pid}`;
 const uid = 54_000 + (process.pid % 5000);
 const key = 'a-key-for-this-test-only';
-const possible = process.getuid?.() === 0 && spawnSync('useradd', ['--help']).status === 0;
-if (!possible) console.warn('Skipped: no account can be made here. Run as root where there is useradd.');
+const rules = '/etc/sudoers.d';
+const rule = join(rules, name);
+const lacks = [
+  process.getuid?.() !== 0 && 'root',
+  spawnSync('useradd', ['--help']).status !== 0 && 'useradd',
+  spawnSync('sudo', ['-V']).status !== 0 && 'sudo',
+  !existsSync(rules) && rules,
+].filter((lack) => lack !== false);
+const possible = lacks.length === 0;
+if (!possible)
+  console.warn(`Skipped: this makes an account that may use sudo, and needs ${lacks.join(', ')}.`);
+
+/** Earlier runs that were killed left their account, and a rule that lets it do everything. */
+function removeStale(): void {
+  const accounts = execFileSync('getent', ['passwd'], { encoding: 'utf8' }).split('\n');
+  const names = [...accounts.map((line) => line.split(':')[0] ?? ''), ...readdirSync(rules)];
+  for (const stale of new Set(names)) {
+    const [, pid] = /^wc-(\d+)$/.exec(stale) ?? [];
+    if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
+    rmSync(join(rules, stale), { force: true });
+    spawnSync('userdel', ['--remove', stale]);
+  }
+}
 
 describe.skipIf(!possible)('a server that was started as root with a user', () => {
   let folder: string;
@@ -22,6 +52,7 @@ describe.skipIf(!possible)('a server that was started as root with a user', () =
   let server: ReturnType<typeof start>;
 
   beforeAll(async () => {
+    removeStale();
     folder = mkdtempSync(join(tmpdir(), 'v0-user-'));
     chmodSync(folder, 0o711);
     workspace = join(folder, 'workspace');
@@ -47,6 +78,7 @@ describe.skipIf(!possible)('a server that was started as root with a user', () =
   afterAll(async () => {
     server?.child.kill('SIGTERM');
     await server?.ended;
+    rmSync(rule, { force: true });
     spawnSync('userdel', ['--remove', name]);
     rmSync(folder, { recursive: true, force: true });
   });
@@ -151,7 +183,6 @@ describe.skipIf(!possible)('a server that was started as root with a user', () =
     url = /listening on (\S+)/.exec(again.text())?.[1] ?? '';
     expect((await act('run', { command: 'grep NoNewPrivs /proc/self/status' })).content).toMatch(/0$/);
     // What the image of the original brings.
-    const rule = `/etc/sudoers.d/${name}`;
     writeFileSync(rule, `${name} ALL=(ALL) NOPASSWD: ALL\n`, { mode: 0o440 });
     try {
       const command = { action: 'run', args: { command: 'id -u; sudo -n id -u' } };
