@@ -117,12 +117,15 @@ export function allPeers(folder: string, image: string, workcell: string): PeerE
   ];
 }
 
-/** Peers that were tried and do not run here, with the reason. */
+/** Peers that are not compared, with the reason. */
 export const absent = [
-  ['`microsandbox` 0.7.11', 'starts virtual machines, and `/dev/kvm` of the machine gives none'],
-  ['`openhands-agent-server` 1.58.2', 'needs a version of `certifi` that the package index did not have'],
+  ['`microsandbox` 0.7.11', 'starts virtual machines, which need `/dev/kvm`'],
+  [
+    '`openhands-agent-server` 1.58.2',
+    'needs one version of `certifi`, and could not be installed with it where this was measured',
+  ],
   [
     'E2B, Daytona, Modal, Runloop',
-    'are services of their vendors; the network of the machine reaches package indexes only',
+    'run at their vendors, so the network to them and their machines would be measured, too',
   ],
 ] as const;

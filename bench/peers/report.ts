@@ -20,6 +20,8 @@ export interface Report extends Measurements {
 }
 
 const ours = 'Workcell `sandbox`';
+/** Of fewer samples the high percentiles are the slowest one, which has a column of its own. */
+const leastForTail = 20;
 const parts = works.flatMap((work) => work.parts);
 
 export function peersSection(report: Report): string {
@@ -38,7 +40,7 @@ function machineOf({ at, machine, rounds, cut }: Report): string {
     ? ' Its time was over before everybody had done everything: some have fewer samples, or none.'
     : '';
   const { processors, memoryGib, kernel, node, load } = machine;
-  return `Measured ${at.slice(0, 10)} on ${processors}, ${memoryGib} GiB, ${kernel}, Node ${node}, in ${rounds} rounds. The load average was ${load} when it began.${left}`;
+  return `Measured ${at.slice(0, 10)} on ${processors}, ${memoryGib} GiB, ${kernel}, Node ${node}, in ${rounds} ${rounds === 1 ? 'round' : 'rounds'}. The load average was ${load} when it began.${left}`;
 }
 
 function whoTable({ peers }: Report): string {
@@ -62,7 +64,8 @@ function partTable(report: Report, { name, summary }: { name: string; summary: s
     if (of === undefined && failed === 0) return [];
     if (of === undefined) return [[peer.name, '–', '–', '–', '–', '–', '0', String(failed)]];
     const ratio = floor === undefined ? '–' : `${digits(of.p50 / floor.p50)}×`;
-    const percentiles = [of.p50, of.p95, of.p99, of.max].map(digits);
+    const tail = of.samples < leastForTail ? ['–', '–'] : [digits(of.p95), digits(of.p99)];
+    const percentiles = [digits(of.p50), ...tail, digits(of.max)];
     return [[peer.name, ...percentiles, ratio, String(of.samples), failed === 0 ? '' : String(failed)]];
   });
   if (rows.length === 0) return `### ${capital(name)}\n\n${capital(summary)}: not done in this run.`;

@@ -1,7 +1,9 @@
 /** Nobody compares with peers in a test run, so the parts that need no peer are held here. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
 import { measurePeers } from '../../bench/peers/measure-peers.js';
 import { allPeers, floorName, type PeerEntry } from '../../bench/peers/peers.js';
@@ -73,7 +75,7 @@ it('says where a peer is ahead, with every failure and without trimming', () => 
     at: '2026-01-02T00:00:00Z',
     machine,
     rounds: 1,
-    peers: [floorName, 'Workcell `sandbox`', 'quick', 'slow'].map((name) => ({
+    peers: [floorName, 'Workcell `sandbox`', 'quick', 'slow', 'many'].map((name) => ({
       name,
       version: '',
       isolates: '',
@@ -83,6 +85,7 @@ it('says where a peer is ahead, with every failure and without trimming', () => 
       sampled(floorName, [1]),
       sampled('Workcell `sandbox`', [2]),
       sampled('quick', [1, 1, 1, 900]),
+      sampled('many', [...Array.from({ length: 18 }, () => 3), 19, 20]),
       sampled('slow', [4], ['It | broke at /some/place/of/mine']),
     ],
     cut: false,
@@ -95,8 +98,35 @@ it('says where a peer is ahead, with every failure and without trimming', () => 
   expect(section).toContain('- Command: quick takes 1.0 ms, and the sandbox 2.0 ms.');
   expect(section).toContain('- Idle memory: quick takes 1.0 MiB, and the sandbox 2.0 MiB.');
   expect(section).not.toContain('- Command: slow');
-  expect(section).toContain('| quick | 1.0 | 900 | 900 | 900 | 1.0× | 4 |');
+  expect(section).toContain('| quick | 1.0 | – | – | 900 | 1.0× | 4 |');
+  expect(section).toContain('| many | 3.0 | 19.0 | 20.0 | 20.0 | 3.0× | 20 |');
   expect(section).toContain('| slow | command | 1 | It broke at … |');
+});
+
+it('installs a peer again when its requirements are others', () => {
+  const fakes = join(directory, 'fakes');
+  mkdirSync(fakes);
+  const log = join(directory, 'installed');
+  const fake = (path: string, script: string) =>
+    writeFileSync(path, `#!/bin/bash\n${script}\n`, { mode: 0o700 });
+  fake(join(fakes, 'npm'), `echo npm >>${log}`);
+  // As a Python, it makes environments with this pip.
+  fake(
+    join(fakes, 'python3.12'),
+    `[ "$2" = venv ] || exit 0; mkdir -p "$3/bin"; printf '#!/bin/bash\\necho %s >>${log}' "\${3##*/}" >"$3/bin/pip"; chmod +x "$3/bin/pip"`,
+  );
+  const env = { ...process.env, PATH: `${fakes}:${process.env.PATH}`, XDG_CACHE_HOME: directory };
+  const script = fileURLToPath(new URL('../../bench/peers/install', import.meta.url));
+  const install = () => {
+    rmSync(log, { force: true });
+    const folder = execFileSync(script, { env, encoding: 'utf8' }).trim();
+    return { folder, done: existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [] };
+  };
+  const { folder, done } = install();
+  expect(done).toEqual(['npm', 'swe-rex', 'camel', 'openhands']);
+  expect(install().done).toEqual([]);
+  for (const name of ['npm', 'camel']) writeFileSync(join(folder, name, 'installed'), 'an earlier version\n');
+  expect(install().done).toEqual(['npm', 'camel']);
 });
 
 it('replaces the figures of a page and leaves its words', () => {
