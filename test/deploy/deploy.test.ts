@@ -111,8 +111,9 @@ describe('the chart', () => {
   const helm = (...words: string[]) => run(join(checkout, 'scripts/engines/helm'), words);
   const values = join(folder, 'values.yaml');
   const volume = `deploy-${randomBytes(4).toString('hex')}`;
-  const rendered = async (...words: string[]) => {
-    const { stdout } = await helm('template', 'cells', chart, ...words);
+  const rendered = (...words: string[]) => renderedAs('cells', ...words);
+  const renderedAs = async (release: string, ...words: string[]) => {
+    const { stdout } = await helm('template', release, chart, ...words);
     return parseAllDocuments(stdout).map((document) => document.toJS());
   };
 
@@ -120,8 +121,23 @@ describe('the chart', () => {
     const objects = await rendered();
     const roles = objects.filter(({ kind }) => /Role$/.test(kind));
     const own = parse(readFileSync(join(checkout, 'deploy/kubernetes/rbac.yaml'), 'utf8'));
-    expect(roles).toMatchObject([{ kind: 'Role' }]);
-    expect(roles[0].rules).toEqual(own.rules);
+    expect(roles).toMatchObject([{ kind: 'Role' }, { kind: 'Role' }]);
+    const [service, removal] = roles;
+    expect(service.rules).toEqual(own.rules);
+    // What ends the cells may stop this service, and no other, under an account that only it has.
+    const { name } = service.metadata;
+    expect(removal.metadata.annotations).toMatchObject({ 'helm.sh/hook': 'pre-delete' });
+    expect(removal.rules).toEqual([
+      { apiGroups: [''], resources: ['pods'], verbs: ['list', 'delete'] },
+      { apiGroups: ['apps'], resources: ['deployments'], resourceNames: [name], verbs: ['get'] },
+      { apiGroups: ['apps'], resources: ['deployments/scale'], resourceNames: [name], verbs: ['patch'] },
+    ]);
+    const accounts = objects
+      .filter(({ kind }) => kind === 'RoleBinding')
+      .map(({ roleRef, subjects }) => [roleRef.name, subjects[0].name]);
+    expect(accounts).toEqual([service, removal].map(({ metadata }) => [metadata.name, metadata.name]));
+    const long = await renderedAs(`cells-${'x'.repeat(47)}`);
+    for (const { metadata } of long) expect(metadata.name.length).toBeLessThanOrEqual(63);
   }, 600_000);
 
   test('refuses values that it does not know, or that do not fit', async () => {
@@ -199,9 +215,19 @@ describe('the chart', () => {
     expect(await keyOf()).toBe(key);
     expect(await second.output('kept', 'echo $STAGE')).toBe('one\n');
     expect((await second.client.get('kept')).id).toBe(cell.id);
-    second.close();
+    // The service goes on making cells while the release goes.
+    let more = true;
+    const making = (async () => {
+      for (let count = 0; more; count++)
+        await second.client.create({ name: `late-${count}` }).catch(() => (more = false));
+    })();
+    await eventually(async () => (await pods('workcell.id')).length > 2, 'cells are being made');
 
     await helm('uninstall', 'cells', ...at);
+    expect(await pods('workcell.id')).toEqual([]);
+    more = false;
+    await making;
+    second.close();
     await eventually(async () => (await pods('')).length === 0, 'all pods are gone');
     await eventually(
       async () => JSON.stringify(await namesIn(admin, namespace)) === JSON.stringify(before),

@@ -17,6 +17,21 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- .Values.serviceAccount.name | default (ternary (include "workcell.name" .) "default" .Values.serviceAccount.create) }}
 {{- end }}
 
+{{- /* The name of a job has room for 63 characters. */ -}}
+{{- define "workcell.removal" -}}
+{{ include "workcell.name" . | trunc 50 | trimSuffix "-" }}-remove-cells
+{{- end }}
+
+{{- define "workcell.removalAccount" -}}
+{{- if .Values.serviceAccount.create }}{{ include "workcell.removal" . }}{{ else }}{{ include "workcell.account" . }}{{ end }}
+{{- end }}
+
+{{- define "workcell.removalHook" -}}
+helm.sh/hook: pre-delete
+helm.sh/hook-weight: {{ . | quote }}
+helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end }}
+
 {{- define "workcell.image" -}}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
