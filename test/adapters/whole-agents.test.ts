@@ -62,7 +62,8 @@ function runIn(name: string, source: string) {
       cwd: place,
       env: { ...process.env, ...silent },
       encoding: 'utf8',
-      timeout: 120_000,
+      // Only against one that hangs.
+      timeout: 280_000,
     });
     return { status, output: `${stdout}${stderr}`, repaired: readFileSync(join(place, 'sum.mjs'), 'utf8') };
   } finally {

@@ -36,7 +36,14 @@ export async function packedProject(): Promise<PackedProject> {
   await using registry = await startLocalRegistry();
   await run('npm', ['install', tarball, '@types/node', '--no-audit', '--no-fund'], {
     cwd: folder,
-    env: { ...process.env, npm_config_registry: registry.url, npm_config_cache: join(folder, 'cache') },
+    env: {
+      ...process.env,
+      npm_config_registry: registry.url,
+      npm_config_cache: join(folder, 'cache'),
+      // Nothing of the user's own settings: a proxy of theirs does not reach this loopback.
+      npm_config_noproxy: '127.0.0.1',
+      npm_config_userconfig: '/dev/null',
+    },
   });
   const installed = join(folder, 'node_modules/workcell');
   const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Manifest;

@@ -214,24 +214,32 @@ const runnable = markdownPages().flatMap((page) =>
   })),
 );
 
-test.each(runnable)('the program $name runs as it stands', ({ name, source }) => {
-  const folder = join(project.folder, name.replaceAll(/\W/g, '-'));
-  mkdirSync(folder);
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module", "private": true }\n');
-  writeFileSync(join(folder, 'program.ts'), source);
-  const { status, stderr } = runNode(newestNode, 'program.ts', folder);
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-});
+test.each(runnable)(
+  'the program $name runs as it stands',
+  ({ name, source }) => {
+    const folder = join(project.folder, name.replaceAll(/\W/g, '-'));
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module", "private": true }\n');
+    writeFileSync(join(folder, 'program.ts'), source);
+    const { status, stderr } = runNode(newestNode, 'program.ts', folder);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  },
+  200_000,
+);
 
 /** Those with a place of their own to work in are in `test/examples`. */
 const examples = filesBelow('examples', '.ts').filter((file) => !/\.d\.ts$|docker|remote/.test(file));
 
-test.each(examples)('%s runs as it stands', (file) => {
-  bringExamples();
-  const { status, stdout, stderr } = runNode(newestNode, file);
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  expect(stdout).not.toBe('');
-});
+test.each(examples)(
+  '%s runs as it stands',
+  (file) => {
+    bringExamples();
+    const { status, stdout, stderr } = runNode(newestNode, file);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).not.toBe('');
+  },
+  200_000,
+);
 
 test.each([
   ['docs/start/quick-start.md', /Welcome, Workcell/],
@@ -241,6 +249,10 @@ test.each([
 });
 
 function runNode(node: string, file: string, cwd = project.folder) {
-  const { status, stdout, stderr } = spawnSync(node, [file], { cwd, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(node, [file], {
+    cwd,
+    encoding: 'utf8',
+    timeout: 180_000,
+  });
   return { status, stdout, stderr };
 }
