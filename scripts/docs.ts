@@ -18,6 +18,7 @@ import { searchToolkit } from '../src/runtime/tools/toolkits/search-toolkit.js';
 import { terminalToolkit } from '../src/runtime/tools/toolkits/terminal-toolkit.js';
 import { walls } from '../test/house/walls.js';
 import { apiPage } from './api-page.js';
+import { optionsPage } from './options-page.js';
 
 const toolkits = {
   code: codeToolkit(),
@@ -38,6 +39,7 @@ export function pages(): Record<string, string> {
     'docs/reference/errors.md': errorsPage(),
     'docs/reference/actions.md': actionsPage(),
     'docs/reference/settings.md': settingsPage(),
+    'docs/reference/options.md': [note, '', ...optionsPage()].join('\n'),
     'docs/reference/cli.md': withTable('docs/reference/cli.md', 'commands', commandTable()),
     'docs/reference/http-api.md': withTable('docs/reference/http-api.md', 'routes', routeTable()),
     'docs/guides/plugins.md': withTable('docs/guides/plugins.md', 'plugins', pluginTable()),
