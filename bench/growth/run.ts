@@ -24,6 +24,9 @@ interface Point {
   readonly eachMib: number | undefined;
 }
 
+/** Beside the page, which links it. */
+const pictureFile = 'benchmarks-growth.svg';
+
 /** More than this above the first one is told as growth. */
 const flat = 1.5;
 
@@ -62,7 +65,7 @@ export function growthSection(all: readonly Grown[], date: string): string {
     return [name, ...cells, `${change > flat ? 'grows' : 'flat'}, ${digits(change)}×`];
   });
   const what = all.map(({ name, cost }) => `- ${name}: ${cost}`).join('\n');
-  return `Measured ${date}: the median of one use, and in brackets its multiple of a raw spawn of \`/bin/true\` between the samples.\n\n${what}\n\n${table(['', 'first', '× 10', '× 100', '× 1,000', 'last next to first'], rows)}`;
+  return `Measured ${date}: the median of one use, and in brackets its multiple of a raw spawn of \`/bin/true\` between the samples.\n\n${what}\n\n${table(['', 'first', '× 10', '× 100', '× 1,000', 'last next to first'], rows)}\n\n![Cost of one use by its number, as a multiple of the first](${pictureFile})`;
 }
 
 async function main(wanted: readonly string[]): Promise<void> {
@@ -78,7 +81,7 @@ async function main(wanted: readonly string[]): Promise<void> {
     console.log(section);
     if (wanted.length > 0) return;
     writeSection('growth', section);
-    writeFileSync(join(dirname(benchmarksPage), 'benchmarks-growth.svg'), picture(all));
+    writeFileSync(join(dirname(benchmarksPage), pictureFile), picture(all));
   } finally {
     rmSync(state, { recursive: true, force: true });
   }

@@ -6,6 +6,7 @@ import { escapeHtml, plain, renderMarkdown, slug } from './markdown.js';
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url));
 const index = 'docs/README.md';
+const pictures = /\.(?:png|svg)$/;
 
 interface SearchEntry {
   readonly page: string;
@@ -38,7 +39,7 @@ export function buildSite(folder: string): number {
   }
   const own = fileURLToPath(new URL('.', import.meta.url));
   for (const file of ['site.css', 'site.js']) cpSync(join(own, file), join(folder, file));
-  for (const picture of files.filter((name) => name.endsWith('.png')))
+  for (const picture of files.filter((name) => pictures.test(name)))
     cpSync(join(checkout, 'docs', picture), join(folder, picture));
   writeFileSync(join(folder, 'search.js'), `window.searchIndex = ${JSON.stringify(search)};\n`);
   return pages.size;
@@ -54,7 +55,7 @@ function linkFrom(path: string, target: string, pages: ReadonlyMap<string, strin
   if (/^[a-z]+:/.test(target) || target.startsWith('#')) return target;
   const [file = '', anchor] = target.split('#');
   const named = normalize(join(dirname(path), file)).replace(/\/$/, '');
-  if (named.endsWith('.png')) return relative(dirname(placeOf(path)), placeOf(named));
+  if (pictures.test(named)) return relative(dirname(placeOf(path)), placeOf(named));
   const page = pages.has(named) ? named : `${named}/README.md`;
   if (!pages.has(page)) throw new Error(`${path} links to ${target}, which is no page of the site.`);
   const place = relative(dirname(placeOf(path)), placeOf(page));

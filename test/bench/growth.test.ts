@@ -37,6 +37,7 @@ it('tells what grows from what stays flat, next to the floor of its own minute',
   );
   expect(section).toMatch(/^\| cells \|.*\| flat, 1\.1× \|$/m);
   expect(section).toMatch(/^\| events \|.*1,000: 16\.0 ms \(8\.0×\) \| grows, 8\.0× \|$/m);
+  expect(section).toContain('](benchmarks-growth.svg)');
 });
 
 it('draws a line through all points of each', () => {
