@@ -210,16 +210,18 @@ describe('the chart', () => {
     const key = await keyOf();
     first.close();
 
-    await helm('upgrade', 'cells', chart, '--values', values, '--set', 'config.service.max_cells=7', ...at);
+    await helm('upgrade', 'cells', chart, '--values', values, '--set', 'config.service.max_cells=60', ...at);
     const second = await service();
     expect(await keyOf()).toBe(key);
     expect(await second.output('kept', 'echo $STAGE')).toBe('one\n');
     expect((await second.client.get('kept')).id).toBe(cell.id);
-    // The service goes on making cells while the release goes.
+    // The service goes on making cells while the release goes, also when what it makes is taken away.
     let more = true;
+    const { client } = second;
+    const isThere = () => client.status().then(...isSo);
     const making = (async () => {
       for (let count = 0; more; count++)
-        await second.client.create({ name: `late-${count}` }).catch(() => (more = false));
+        await client.create({ name: `late-${count}` }).catch(async () => (more &&= await isThere()));
     })();
     await eventually(async () => (await pods('workcell.id')).length > 2, 'cells are being made');
 
