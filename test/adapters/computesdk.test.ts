@@ -1,8 +1,8 @@
 /** Programs of ComputeSDK, with its real package, in cells. */
 import { compute, type ExplicitComputeConfig } from 'computesdk';
 import { afterEach, expect, test, vi } from 'vitest';
-import { computeSdkProvider } from '../../src/adapters/computesdk.js';
-import type { CreateRuntimeOptions, Runtime } from '../../src/index.js';
+import { type ComputeSdkSandbox, computeSdkProvider } from '../../src/adapters/computesdk.js';
+import type { CreateRuntimeOptions } from '../../src/index.js';
 
 const options: CreateRuntimeOptions = { config: false, backend: 'cli', events: { store: 'memory' } };
 const provider = computeSdkProvider({ ...options, env: { OWN: '1', WORD: 'own' } });
@@ -89,7 +89,9 @@ test('a sandbox ends when its time is over', async () => {
 test('a sandbox whose end fails is still found', async () => {
   const sandbox = await sandboxes.create();
   const { sandboxId: id } = sandbox;
-  const close = vi.spyOn(sandbox.getInstance() as Runtime, 'close').mockRejectedValueOnce(new Error('no'));
+  const close = vi
+    .spyOn((sandbox as unknown as ComputeSdkSandbox).getInstance(), 'close')
+    .mockRejectedValueOnce(new Error('no'));
   await expect(sandboxes.destroy(id)).rejects.toThrow('no');
   expect(await sandboxes.getById(id)).toBe(sandbox);
   await sandboxes.destroy(id);
