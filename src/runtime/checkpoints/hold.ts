@@ -4,6 +4,7 @@ import {
   type ActionName,
   type Cell,
   type ExecuteContext,
+  type FieldKind,
   type PoolStats,
   type UploadOptions,
   WorkcellError,
@@ -27,9 +28,6 @@ export interface HoldAs {
   /** Fails with `session-busy` while commands or processes run, in place of stopping them for the moment. */
   readonly refuses?: boolean | undefined;
 }
-
-/** This side carries these out itself, so stopping the processes of the cell does not stop them. */
-const fileActions = new Set<string>(['write', 'edit', 'make_dir', 'remove', 'move', 'copy']);
 
 type Kind = 'file' | 'upload' | 'command' | 'other';
 
@@ -118,8 +116,12 @@ export function holdable(cell: Cell, { isMirrored = false, beforeChange }: HoldO
     return processes.some(({ running }) => running);
   }
 
-  const kindOf = (action: ActionName): Kind =>
-    fileActions.has(action) ? 'file' : executor.actions[action]?.startsProcess ? 'command' : 'other';
+  function kindOf(action: ActionName): Kind {
+    const definition = executor.actions[action];
+    if (definition?.startsProcess) return 'command';
+    // This side carries it out itself, so stopping the processes of the cell does not stop it.
+    return Object.values<FieldKind>(definition?.kinds ?? {}).some(changesPath) ? 'file' : 'other';
+  }
   return {
     cell: {
       ...cell,
@@ -203,4 +205,9 @@ function uploading(backend: string): WorkcellError {
     `An upload to this ${backend} cell is under way. Wait for its end, then try again.`,
     { details: { backend } },
   );
+}
+
+function changesPath(kind: FieldKind): boolean {
+  const name = typeof kind === 'object' && 'kind' in kind ? kind.kind : kind;
+  return name === 'path-write' || name === 'path-remove';
 }
