@@ -5,6 +5,7 @@
 import { connect, type Socket } from 'node:net';
 import { formatAddress, parseAddress } from '../../protocol/network/address.js';
 import type { Host } from '../../protocol/network/host.js';
+import { withLargeReads } from './large-reads.js';
 import type { Lookups } from './lookups.js';
 import type { NetworkPolicy } from './network-policy.js';
 import { Refusal, Unreachable } from './refusal.js';
@@ -74,7 +75,8 @@ export function mayStay(policy: NetworkPolicy, name: string, port: number, upstr
 
 function connectTo({ address, port }: Place): Promise<Socket> {
   return new Promise((fulfil, reject) => {
-    const socket = connect({ host: address, port, allowHalfOpen: true, noDelay: true, keepAlive: true });
+    const options = { host: address, port, allowHalfOpen: true, noDelay: true, keepAlive: true };
+    const socket = withLargeReads((onread) => connect({ ...options, onread }));
     const timer = setTimeout(() => fail(new Error(`nothing answered in ${connectMs / 1000} s`)), connectMs);
     const fail = (error: Error) => {
       clearTimeout(timer);

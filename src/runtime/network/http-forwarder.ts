@@ -22,6 +22,7 @@ import {
 } from './http-client.js';
 import { bodyOf, headBytes, passedOn, rawHead, readAnswer } from './http-heads.js';
 import { type HttpTarget, readAuthority, readTarget, sameHost } from './http-target.js';
+import { passLargeBody } from './large-body.js';
 import { httpRefusal, lastWords, Refusal, Unreachable } from './refusal.js';
 import { endWhenIdle, pass, tie, whenFree } from './tie.js';
 
@@ -155,8 +156,16 @@ export class HttpForwarder {
           const { status, reason, headers } = readAnswer(target, answer);
           response.writeHead(status, reason, headers);
           client.meter('received', headBytes(answer));
-          answer.on('aborted', () => response.destroy());
-          pass(answer, response, (bytes) => client.meter('received', bytes));
+          let isWhole = false;
+          answer.on('aborted', () => isWhole || response.destroy());
+          const meter = (bytes: number) => client.meter('received', bytes);
+          pass(answer, response, meter);
+          passLargeBody(outgoing, answer, response, {
+            meter,
+            onWhole: () => {
+              isWhole = true;
+            },
+          });
         }),
       );
       outgoing.once('close', () => {

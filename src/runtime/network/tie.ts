@@ -1,6 +1,7 @@
 /** Two streams as one connection. */
 import type { Socket } from 'node:net';
 import type { Duplex, Readable, Writable } from 'node:stream';
+import { takePieces } from './large-reads.js';
 
 /** Far longer than the pauses of a live connection: an unused one still counts against the limit of its cell. */
 const idleMs = 3_600_000;
@@ -27,6 +28,27 @@ export function pass(
   meter: (bytes: number) => number,
   onEnd: () => void = () => to.end(),
 ): void {
+  const { write, hold, release, holdUntilFree } = carrier(from, to, meter);
+  from.on('data', (piece: Buffer) => write(piece));
+  takePieces(from, (piece, done) => {
+    // What came before is on its way first.
+    if (from.readableLength > 0) return false;
+    write(piece, done);
+    return true;
+  });
+  from.once('end', () => !to.destroyed && onEnd());
+  hold();
+  if (to.writableNeedDrain) {
+    hold();
+    to.once('drain', release);
+  }
+  // Others may have used up what may pass now: a new connection is no way around the limit.
+  if (meter(0) > 0) holdUntilFree();
+  release();
+}
+
+/** Writes pieces to `to`, and pauses `from` while it is full and while no more may pass. */
+export function carrier(from: Readable, to: Writable, meter: (bytes: number) => number) {
   let holds = 0;
   const hold = () => {
     if (++holds === 1) from.pause();
@@ -38,24 +60,19 @@ export function pass(
     hold();
     void whenFree(() => meter(0)).then(release);
   };
-  from.on('data', (chunk: Buffer) => {
-    const ms = meter(chunk.length);
+  const write = (piece: Buffer, done?: () => void) => {
+    const ms = meter(piece.length);
     // What carries no more bytes may have been ended because of them.
-    if (to.destroyed) return;
-    if (!to.write(chunk)) {
+    if (to.destroyed || from.destroyed) return done?.();
+    const isFree = to.write(piece, done);
+    if (to.writableLength === 0) done?.();
+    if (!isFree) {
       hold();
       to.once('drain', release);
     }
     if (ms > 0) holdUntilFree();
-  });
-  from.once('end', () => !to.destroyed && onEnd());
-  if (to.writableNeedDrain) {
-    hold();
-    to.once('drain', release);
-  }
-  // Others may have used up what may pass now: a new connection is no way around the limit.
-  if (meter(0) > 0) holdUntilFree();
-  if (holds === 0) from.resume();
+  };
+  return { write, hold, release, holdUntilFree };
 }
 
 /** Waits until a meter lets bytes pass. Other connections may be first, so ask it again. */
