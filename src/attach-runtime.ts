@@ -79,7 +79,7 @@ async function open(
   const store = storeOf(config);
   const tools = await readTools(options, config);
   const said = await readSecurity(options, config);
-  const { boundSecrets: _unreached, ...trusted } = await createTrusted({ who: id, ...said, store });
+  const { boundSecrets = [], ...trusted } = await createTrusted({ who: id, ...said, store });
   const logger = safeLogger(options.logger, trusted.mask);
   const onStatus = statusListener(options, logger);
   logTrusted(logger, id, said, { plugins, tools });
@@ -91,6 +91,7 @@ async function open(
   const events = new EventStream(id, { store, onLost: onLostOf(config, report), continues: true });
   try {
     await events.open();
+    cell.network?.provide?.(boundSecrets);
     report({ status: 'RUNTIME_STARTED', level: 'info', message: `Attached to ${backend} cell ${id}.` });
     const runtime = new Runtime({
       cell,

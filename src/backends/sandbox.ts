@@ -45,7 +45,7 @@ export default defineBackend({
     checkCaches(options);
     const { id, signal, plugins = [], networkSecrets = [] } = context;
     if (options.keepAlive || options.keeper !== false) {
-      checkKeepable(options, networkSecrets.length > 0);
+      checkKeepable(options);
       return (await import('./sandbox/kept.js')).startKept(options, context);
     }
     const { overlay } = context;
@@ -100,13 +100,7 @@ function checkCaches({ caches, workspace }: SandboxOptions): void {
   );
 }
 
-function checkKeepable({ pool }: SandboxOptions, isSecretive: boolean): void {
-  if (isSecretive)
-    throw new WorkcellError(
-      'capability-unsupported',
-      'A cell of a keeper takes no secrets with reach "network": their values stay in this process. Leave out keepAlive and keeper.',
-      { details: { capability: 'network' } },
-    );
+function checkKeepable({ pool }: SandboxOptions): void {
   if (pool === undefined) return;
   throw new WorkcellError(
     'invalid-config',

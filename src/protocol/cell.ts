@@ -65,6 +65,8 @@ export interface CellNetwork {
   stats(): NetworkStats;
   /** Who answers questions from now on. */
   answerWith(asker: NetworkAsker | undefined): void;
+  /** Who has the values of its secrets from now on, where the gateway is in another process. */
+  provide?(secrets: readonly NetworkSecret[]): void;
   /** Gets each decision, each connection and each change of the rules from now on. One listener at a time. */
   listen(listener: (event: NetworkRecord) => void): void;
 }

@@ -13,8 +13,12 @@ import { attach, create, startOwner } from './kept/suite.js';
 const held = { backend: 'sandbox', keeper: true, config: false } as const;
 const here = { backend: 'sandbox', config: false } as const;
 const directory = mkdtempSync(join(tmpdir(), 'kept-'));
+let lastToken: string | undefined;
 const server = createServer((request, response) => {
-  if (request.url === '/held') response.write('begun\n');
+  if (request.url === '/token') {
+    lastToken = String(request.headers['x-token']);
+    response.end(`token ${lastToken}\n`);
+  } else if (request.url === '/held') response.write('begun\n');
   else response.end('hello\n');
 });
 let place = '';
@@ -132,9 +136,43 @@ test('a killed keeper takes the cell and its way out along', async () => {
   await refusal(runtime.network.allow('a.test'), 'runtime-disconnected');
 });
 
-test('secrets that stay outside are refused there, because their values would not', async () => {
-  const secrets = { TOKEN: { value: 'a value', reach: 'network', hosts: ['web.test'] } } as const;
-  await refusal(create({ ...held, network: { allow: ['web.test'] }, secrets }), 'capability-unsupported');
+test('secrets that stay outside come from who works in the cell, and from nobody else', async () => {
+  const bound = (value: string, names = ['http://web.test']) => ({
+    secrets: { TOKEN: { value, reach: 'network', hosts: names } } as const,
+  });
+  const ask = 'curl -sS -H "X-Token: $TOKEN" http://web.test/token';
+  const network = { allow: ['web.test'], hosts: hosts() };
+  const workspace = mkdtempSync(join(directory, 'workspace-'));
+  const first = await create({ ...held, keepAlive: true, workspace, network, ...bound('the first value') });
+  expect(await sh(first, 'printenv TOKEN')).toMatch(/^workcell_secret_/);
+  await sh(first, ask);
+  expect(lastToken).toBe('the first value');
+  await first.processes.start([
+    'sh',
+    '-c',
+    `until [ -e go ]; do sleep 0.05; done; ${ask} >alone; touch done`,
+  ]);
+  await first.detach();
+  lastToken = undefined;
+  writeFileSync(join(workspace, 'go'), '');
+  await eventually(() => existsSync(join(workspace, 'done')), 'the cell has asked');
+  expect(readFileSync(join(workspace, 'alone'), 'utf8')).toContain('the secret TOKEN has no value');
+  for (const [given, token] of [
+    [bound('the second value'), 'the second value'],
+    [bound('the third value', ['http://web.test', 'http://other.test']), undefined],
+    [{}, undefined],
+  ] as const) {
+    lastToken = undefined;
+    const next = await attach(first.id, { ...here, ...given });
+    const { output } = await next.run(ask);
+    expect(lastToken).toBe(token);
+    if (token === undefined) expect(output).toContain('the secret TOKEN has no value');
+    await next.detach();
+  }
+  for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true }))
+    if (entry.isFile())
+      expect(readFileSync(join(entry.parentPath, entry.name), 'latin1')).not.toMatch(/first|second value/);
+  await (await attach(first.id, here)).close();
 });
 
 async function attachAfterKill(child: Awaited<ReturnType<typeof startOwner>>['child'], id: string) {

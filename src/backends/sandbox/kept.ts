@@ -29,7 +29,7 @@ import type { SandboxOptions } from './sandbox-options.js';
 
 /** Starts a cell whose executor is in a keeper. It ends with this process unless you keep it. */
 export async function startKept(options: SandboxOptions, context: StartContext): Promise<Cell> {
-  const { id, signal, plugins = [] } = context;
+  const { id, signal, plugins = [], networkSecrets = [] } = context;
   const { keepAlive, keeper, ...shape } = options;
   // Check it before anything starts, so that there is nothing to undo.
   const specs = pluginSpecs(plugins);
@@ -52,6 +52,7 @@ export async function startKept(options: SandboxOptions, context: StartContext):
           cacheDirectory: cacheDirectory(),
         },
         plugins: specs,
+        secrets: networkSecrets.map(({ name, hosts, body }) => ({ name, hosts: [...hosts], body })),
       },
       { tenant: typeof keeper === 'string' ? keeper : undefined, signal },
     );
@@ -138,8 +139,9 @@ async function connect(parts: {
   context: StartContext;
 }): Promise<Cell> {
   const { token, home, lease, life, keepAlive, context } = parts;
-  const { id, signal, plugins = [] } = context;
+  const { id, signal, plugins = [], networkSecrets = [] } = context;
   const network = readState(id)?.isRuled ? await openNetwork(home, id, token) : undefined;
+  network?.provide(networkSecrets);
   let halted = (): Promise<void> | undefined => undefined;
   const { executor, info } = await connectExecutor(
     { connect: () => connectToOwnSocket(home.socket) },

@@ -26,9 +26,14 @@ export async function holdCell(request: StartRequest): Promise<HeldCell> {
   const { id, token, keepAlive, options, caller } = request;
   const home = cellHome(id);
   const plugins = await loadPlugins(request.plugins);
-  const { launcher, ...cell } = await startSandbox(options, { caller });
+  let network: HeldNetwork | undefined;
+  const networkSecrets = request.secrets.map((secret) => ({
+    ...secret,
+    value: async () => network?.valueOf(secret),
+  }));
+  const { launcher, ...cell } = await startSandbox(options, { caller, networkSecrets });
   const executor = withPlugins(cell.executor, launcher, plugins);
-  const network = cell.network && new HeldNetwork(cell.network);
+  network = cell.network && new HeldNetwork(cell.network);
   const watchers = new Set<Socket>();
   let onOver = () => {};
   const over = new Promise<void>((resolve) => {

@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { startError } from '../../../cell/server/start-error.js';
 import type { CellNetwork, NetworkAnswer, NetworkQuestion, NetworkRecord } from '../../../protocol/index.js';
+import type { BoundSecret } from './keeper-messages.js';
 import { eachLine, sayLine } from './lines.js';
 import { type FromGateway, toGatewaySchema } from './network-messages.js';
 
@@ -24,6 +25,7 @@ export class HeldNetwork {
   #dropped = 0;
   #questions = 0;
   readonly #answers = new Map<number, (word: string | undefined) => void>();
+  readonly #values = new Map<number, (value: string | undefined) => void>();
 
   constructor(gateway: CellNetwork) {
     this.#gateway = gateway;
@@ -52,8 +54,20 @@ export class HeldNetwork {
     this.#owner?.end();
   }
 
+  /** Only the owner has it: the value is here for as long as its request is written, and nowhere while nobody owns the cell. */
+  async valueOf(secret: BoundSecret): Promise<string | undefined> {
+    if (this.#owner === undefined) return undefined;
+    const wanted = ++this.#questions;
+    const value = await new Promise<string | undefined>((resolve) => {
+      this.#values.set(wanted, resolve);
+      this.#say({ wanted, secret });
+    });
+    this.#values.delete(wanted);
+    return value;
+  }
+
   #settleAnswers(): void {
-    for (const settle of this.#answers.values()) settle(undefined);
+    for (const settle of [...this.#answers.values(), ...this.#values.values()]) settle(undefined);
   }
 
   #say(message: FromGateway): void {
@@ -99,6 +113,7 @@ export class HeldNetwork {
     if (this.#owner !== socket) return;
     const { data } = toGatewaySchema.safeParse(line);
     if (data === undefined) return void socket.destroy();
+    if ('wanted' in data) return this.#values.get(data.wanted)?.(data.value);
     if ('answer' in data) return this.#answers.get(data.answer)?.(data.word);
     const { change, before, rules } = data;
     try {

@@ -10,6 +10,15 @@ export const keeperSettingsSchema = z.strictObject({
   socketPath: z.string(),
 });
 
+export const secretSchema = z.strictObject({
+  name: z.string(),
+  hosts: z.array(z.string()),
+  body: z.boolean().optional(),
+});
+
+/** A secret that stays outside of the cell; its owner has the value. */
+export type BoundSecret = z.infer<typeof secretSchema>;
+
 /** Starts a cell: settings in, handshake out, on one connection, which then stays open as long as the cell runs. */
 export const startSchema = z.strictObject({
   id: z.string().regex(/^[\w-]{1,64}$/),
@@ -23,6 +32,8 @@ export const startSchema = z.strictObject({
     cacheDirectory: z.string(),
   }),
   plugins: z.array(pluginSpecSchema),
+  /** What the gateway puts into requests, without the values. */
+  secrets: z.array(secretSchema),
 });
 
 export type StartRequest = z.infer<typeof startSchema>;

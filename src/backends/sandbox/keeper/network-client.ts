@@ -1,14 +1,17 @@
 /** The gateway of a held cell, for the process that works in the cell. */
+import { isDeepStrictEqual } from 'node:util';
 import {
   type CellNetwork,
   type FullNetworkRules,
   type NetworkAsker,
   type NetworkRecord,
   type NetworkRules,
+  type NetworkSecret,
   type NetworkStats,
   networkRulesSchema,
   WorkcellError,
 } from '../../../protocol/index.js';
+import type { BoundSecret } from './keeper-messages.js';
 import type { LineConnection } from './lines.js';
 import { fromGatewaySchema, type ToGateway } from './network-messages.js';
 
@@ -25,6 +28,7 @@ export class NetworkClient implements CellNetwork {
   #rules: FullNetworkRules;
   #stats: NetworkStats;
   #asker: NetworkAsker | undefined;
+  #secrets: readonly NetworkSecret[] = [];
   #listener: ((event: NetworkRecord) => void) | undefined;
   /** What came before anybody listened. */
   readonly #unheard: NetworkRecord[] = [];
@@ -62,6 +66,10 @@ export class NetworkClient implements CellNetwork {
 
   answerWith(asker: NetworkAsker | undefined): void {
     this.#asker = asker;
+  }
+
+  provide(secrets: readonly NetworkSecret[]): void {
+    this.#secrets = secrets;
   }
 
   listen(listener: (event: NetworkRecord) => void): void {
@@ -117,6 +125,7 @@ export class NetworkClient implements CellNetwork {
         if (record !== undefined && this.#listener === undefined) this.#unheard.push(record);
         else if (record !== undefined) this.#listener?.(record);
       } else if ('question' in message) void this.#answer(message);
+      else if ('wanted' in message) void this.#give(message);
       else if ('withdrawn' in message) this.#questions.get(message.withdrawn)?.abort();
       else this.#changes.get(message.changed)?.(message);
     }
@@ -133,6 +142,16 @@ export class NetworkClient implements CellNetwork {
     const word = await this.#asked({ host, port }, stop.signal);
     this.#questions.delete(question);
     this.#connection.say({ answer: question, ...(word !== undefined && { word }) });
+  }
+
+  /** A secret of the same name that is for other hosts is not meant. */
+  async #give({ wanted, secret }: { wanted: number; secret: BoundSecret }): Promise<void> {
+    const { name, hosts, body = false } = secret;
+    const own = this.#secrets.find(
+      (one) => one.name === name && (one.body ?? false) === body && isDeepStrictEqual([...one.hosts], hosts),
+    );
+    const value = await own?.value().catch(() => undefined);
+    this.#connection.say({ wanted, ...(value !== undefined && { value }) });
   }
 
   /** Undefined where nobody answers. */

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { errorSchema } from '../../../protocol/error-body.js';
 import { networkRecordSchema, networkRulesSchema } from '../../../protocol/network/network-schema.js';
+import { secretSchema } from './keeper-messages.js';
 
 const statsSchema = z.object({
   connections: z.number(),
@@ -18,6 +19,8 @@ export const fromGatewaySchema = z.union([
     stats: statsSchema,
   }),
   z.object({ question: z.int(), host: z.string(), port: z.int() }),
+  /** A request needs its value. */
+  z.object({ wanted: z.int(), secret: secretSchema }),
   /** Nobody waits for the answer any longer. */
   z.object({ withdrawn: z.int() }),
   z.object({ changed: z.int(), error: errorSchema.optional(), instead: networkRulesSchema.optional() }),
@@ -25,6 +28,8 @@ export const fromGatewaySchema = z.union([
 
 export const toGatewaySchema = z.union([
   z.strictObject({ answer: z.int(), word: z.string().max(20).optional() }),
+  /** Of a secret; without one the request is refused. */
+  z.strictObject({ wanted: z.int(), value: z.string().optional() }),
   /** Counts only where the rules are still those of `before`. */
   z.strictObject({ change: z.int(), before: networkRulesSchema, rules: networkRulesSchema }),
 ]);
