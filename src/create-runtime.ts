@@ -154,7 +154,10 @@ async function start(options: GivenOptions, origin?: Origin): Promise<Runtime> {
   });
   report({ status: 'STARTING_RUNTIME', level: 'info', message: `Starting a ${type} cell.` });
   try {
-    const chosen = backendOptions(config, backend, own);
+    const chosen = backendOptions(config, backend, own, (message) => {
+      logger?.warn({ backend: type }, message);
+      report({ status: 'STARTING_RUNTIME', level: 'info', message });
+    });
     checkBound(boundSecrets, chosen.network);
     const context = {
       id,
@@ -239,7 +242,6 @@ function networkOf({ values }: LoadedConfig, backend: Backend, own: unknown, ofS
   const set = mode === 'none' ? mode : (ruled ?? ofSection ?? mode);
   const said = own ?? (has || isRules(set) ? set : undefined);
   if (isRules(said)) {
-    checkTakesRules(backend);
     const rules = { ...besideRules(values.network), ...said, deny: [...deny, ...(said.deny ?? [])] };
     if (within === undefined) return rules;
     if (said.within === undefined) return { ...rules, within };
@@ -250,6 +252,8 @@ function networkOf({ values }: LoadedConfig, backend: Backend, own: unknown, ofS
     );
   }
   const floor = within !== undefined ? 'within' : deny.length > 0 ? 'deny' : undefined;
+  if (floor !== undefined && said === undefined && !has && values.network.unenforced)
+    return { deny, ...(within !== undefined && { within }) };
   if (floor !== undefined && said !== 'none' && !(said === undefined && has)) {
     const reach =
       floor === 'within' ? 'more than network.within names' : `${deny[0]}, which network.deny names`;
@@ -262,17 +266,32 @@ function networkOf({ values }: LoadedConfig, backend: Backend, own: unknown, ofS
   return said;
 }
 
-function isRules(network: unknown): network is { deny?: string[]; within?: string[] } {
+function isRules(network: unknown): network is { deny?: string[]; within?: string[]; unenforced?: boolean } {
   return typeof network === 'object' && network !== null;
 }
 
 /** A backend that enforces rules has them among its options. */
-function checkTakesRules({ type, options }: Backend): void {
+function takesRules({ options }: Backend): boolean {
   const { network } = options.shape as Record<string, z.ZodType | undefined>;
-  if (network?.safeParse({ allow: [] }).success) return;
+  return network?.safeParse({ allow: [] }).success === true;
+}
+
+/**
+ * Only where a backend has no network of its own to choose, so that nothing opens what it would close. What the settings
+ * hold for every cell, only the settings give up.
+ */
+function checkGoesOn(
+  { values }: LoadedConfig,
+  { type, options }: Backend,
+  { unenforced }: { unenforced?: boolean },
+): void {
+  const { deny = [], within, unenforced: isSet = false } = values.network;
+  const isOpenAnyway = !Object.hasOwn(options.shape, 'network');
+  const hasFloor = deny.length > 0 || within !== undefined;
+  if (isOpenAnyway && (hasFloor ? isSet : (unenforced ?? isSet))) return;
   throw new WorkcellError(
     'capability-unsupported',
-    `Backend "${type}" cannot enforce network rules. Use backend "sandbox", or network: "none".`,
+    `Backend "${type}" cannot enforce network rules. Use backend "sandbox"${isOpenAnyway ? ', or say network.unenforced to start without what they promise' : ', or network: "none"'}.`,
     { details: { backend: type, capability: 'network' } },
   );
 }
@@ -340,6 +359,7 @@ function backendOptions(
   config: LoadedConfig,
   backend: Backend,
   own: Record<string, unknown>,
+  onUnenforced: (message: string) => void,
 ): Record<string, unknown> {
   const { workspace, sandbox } = config.values;
   const section = config.backendOptions[backend.type] ?? {};
@@ -347,7 +367,11 @@ function backendOptions(
   const merged: Record<string, unknown> = { ...section, ...given };
   if (workspace !== undefined) merged.workspace = workspace;
   const network = networkOf(config, backend, own.network, section.network);
-  if (network === undefined) delete merged.network;
+  if (isRules(network) && !takesRules(backend)) {
+    checkGoesOn(config, backend, network);
+    delete merged.network;
+    onUnenforced(`Nothing holds the network rules in a ${backend.type} cell: it reaches everything.`);
+  } else if (network === undefined) delete merged.network;
   else merged.network = network;
   const startup = sandbox.runtime_startup_env_vars;
   if (Object.keys(startup).length > 0) {

@@ -13,7 +13,7 @@ export async function openGateway(
   { workspace, secrets }: { workspace?: string | undefined; secrets: readonly NetworkSecret[] },
 ): Promise<EgressGateway> {
   const { EgressGateway } = await import('../runtime/network/gateway.js');
-  const { preset: _preset, ...rules } = await withoutPresets(given, workspace);
+  const { preset: _preset, unenforced: _unenforced, ...rules } = await withoutPresets(given, workspace);
   return new EgressGateway(rules, secrets);
 }
 

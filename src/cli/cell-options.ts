@@ -16,6 +16,7 @@ export interface CellOptions {
   allow?: string[];
   deny?: string[];
   ask?: true;
+  unenforced?: true;
   config?: string | false;
   keepAlive?: true;
   attach?: string;
@@ -56,6 +57,10 @@ export function withCellOptions(command: Command, { workspace = true, env = true
       .option(
         '--ask',
         'ask about hosts that no rule is on: on the terminal, and in "workcell events --pending"',
+      )
+      .option(
+        '--unenforced',
+        'start in spite of --allow, --deny and --ask where nothing can hold them (local, cli): the cell reaches everything then',
       )
       .option('--keep-alive', 'leave the cell running at the end and print its id')
       .option('--attach <id>', 'work in a kept cell, and leave it running'),

@@ -121,11 +121,15 @@ async function attach(options: CellOptions, common: Common): Promise<Runtime> {
 
 /** Rules on the command line, above those in the settings. */
 async function networkGiven(
-  { allow = [], deny = [], ask }: CellOptions,
+  { allow = [], deny = [], ask, unenforced }: CellOptions,
   network: unknown,
   { network: settings }: Config,
 ): Promise<{ network?: NetworkOption }> {
-  if (allow.length === 0 && deny.length === 0 && ask === undefined) return {};
+  const hasRules = allow.length > 0 || deny.length > 0 || ask !== undefined;
+  if (!hasRules && unenforced === undefined) return {};
+  const { isPreset, rulesIn, withoutOwnPresets } = await import('../config/network-settings.js');
+  const said = rulesIn(settings);
+  if (!hasRules && said === undefined) return {};
   if (network !== undefined) {
     const { WorkcellError } = await import('../protocol/errors.js');
     throw new WorkcellError(
@@ -134,10 +138,8 @@ async function networkGiven(
       { details: { option: 'network' } },
     );
   }
-  const { isPreset, rulesIn, withoutOwnPresets } = await import('../config/network-settings.js');
   const [presets, rules] = [true, false].map((is) => allow.filter((word) => isPreset(word, settings) === is));
   const known = withoutOwnPresets(presets ?? [], settings);
-  const said = rulesIn(settings);
   return {
     network: {
       ...said,
@@ -145,6 +147,7 @@ async function networkGiven(
       preset: [...(said?.preset ?? []), ...known.preset],
       deny,
       ask: ask ?? said?.ask ?? false,
+      ...(unenforced !== undefined && { unenforced }),
     },
   };
 }
@@ -157,7 +160,7 @@ function demandGiven({ minIsolation: tier, minFact: facts }: CellOptions) {
 async function refuseShape(options: CellOptions): Promise<void> {
   const { givenBackendOptions } = await import('./backend-options.js');
   const given = givenBackendOptions(options);
-  const shaping = ['workspace', 'overlay', 'env', 'allow', 'deny', 'ask'] as const;
+  const shaping = ['workspace', 'overlay', 'env', 'allow', 'deny', 'ask', 'unenforced'] as const;
   const names = [
     ...shaping.filter((name) => options[name] !== undefined),
     ...(gpuGiven(options) === undefined ? [] : ['gpu']),

@@ -161,6 +161,10 @@ export const configSchema = z.strictObject({
         'Asks about a host that no rule covers: on the terminal, in the program, and in `workcell events --pending`.',
         z.boolean().optional(),
       ),
+      unenforced: about(
+        'Starts cells of `local` and `cli` in spite of rules, although nothing can hold them there: such a cell reaches everything, and its record says so. Default: the start fails.',
+        z.boolean().optional(),
+      ),
     })
     .prefault({}),
   events: z

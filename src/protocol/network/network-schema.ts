@@ -99,6 +99,8 @@ export type NetworkPreset = (typeof networkPresets)[number];
 /** The same for the start of a cell, where a tool can stand for the hosts that it needs. */
 export const startRulesSchema = networkRulesSchema.extend({
   preset: z.array(z.enum(networkPresets)).default([]),
+  /** Start where nothing can hold the rules, too; then the cell reaches everything, and its record says so. */
+  unenforced: z.boolean().default(false),
 });
 
 /** Rules as you write them. */
