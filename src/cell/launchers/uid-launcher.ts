@@ -16,6 +16,7 @@ import { type Isolation, WorkcellError } from '../../protocol/index.js';
 import { makeFifosThrough } from './fifo.js';
 import { createHostLauncher } from './host-launcher.js';
 import type { Launcher, SpawnOptions } from './launcher.js';
+import { readOomKills } from './limits/oom-kills.js';
 import { ownedPrefix, sweepAbandoned } from './scratch.js';
 import { spawnObstacle } from './spawn-failure.js';
 import { unreadableCopy } from './unreadable.js';
@@ -152,14 +153,12 @@ function firstVictim(): string[] {
 
 /** Counted for the control group that the container is in, by either version of the kernel's interface. */
 function oomKills(): number {
-  for (const file of ['/sys/fs/cgroup/memory.events', '/sys/fs/cgroup/memory/memory.oom_control']) {
-    try {
-      return Number(/^oom_kill (\d+)$/m.exec(readFileSync(file, 'latin1'))?.[1] ?? 0);
-    } catch {
-      // The kernel uses the other version, or shows none.
-    }
-  }
-  return 0;
+  // The kernel uses one version, or shows none.
+  return (
+    readOomKills('/sys/fs/cgroup/memory.events') ??
+    readOomKills('/sys/fs/cgroup/memory/memory.oom_control') ??
+    0
+  );
 }
 
 /** What separates the commands from the server. This file does not judge the machine around both. */

@@ -14,6 +14,7 @@ import { rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAbandoned, ownedPrefix } from '../scratch.js';
 import type { Limits } from './apply-limits.js';
+import { forgetOomKills, readOomKills } from './oom-kills.js';
 import { type ControlGroups, findControlGroups } from './places.js';
 
 /** The relay and those that wait for programs, which the user's own limit does not count. */
@@ -79,7 +80,8 @@ export function createIn(groups: ControlGroups, limits: Limits): ControlGroup | 
     performance.now() - movedAt < passMs
       ? Promise.resolve()
       : writeLater(join(first, 'cgroup.procs'), noProcess).catch(() => {});
-  const memory = groups.parents.memory === undefined ? undefined : join(groups.parents.memory, name);
+  const memory = groups.parents.memory && join(groups.parents.memory, name);
+  const killed = memory && join(memory, groups.version === 2 ? 'memory.events' : 'memory.oom_control');
   return {
     version: groups.version,
     whole,
@@ -92,8 +94,9 @@ export function createIn(groups: ControlGroups, limits: Limits): ControlGroup | 
         },
       );
     },
-    oomKills: () => (memory === undefined ? 0 : readOomKills(memory, groups.version)),
+    oomKills: () => (killed === undefined ? 0 : (readOomKills(killed) ?? 0)),
     async remove() {
+      if (killed !== undefined) forgetOomKills(killed);
       await Promise.all([...paths].map(removeGroup));
     },
   };
@@ -153,15 +156,6 @@ function boundSwap(path: string, version: 1 | 2, { memoryBytes }: Limits): void 
     writeFileSync(join(path, file), value);
   } catch {
     // A kernel without swap, or one that does not count it, has no such file.
-  }
-}
-
-function readOomKills(path: string, version: 1 | 2): number {
-  try {
-    const text = readFileSync(join(path, version === 2 ? 'memory.events' : 'memory.oom_control'), 'latin1');
-    return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
-  } catch {
-    return 0;
   }
 }
 
