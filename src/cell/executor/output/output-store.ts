@@ -24,12 +24,6 @@ export class Output {
     this.#spools = Object.values(streams);
   }
 
-  get heldBytes(): number {
-    let sum = 0;
-    for (const spool of this.#spools) sum += spool.heldBytes;
-    return sum;
-  }
-
   dispose(): void {
     for (const spool of this.#spools) spool.dispose();
   }
@@ -41,6 +35,11 @@ export class OutputStore {
   /** Makes handles of one cell useless in another. */
   readonly #name = randomBytes(6).toString('hex');
   #count = 0;
+  /** Bytes of all outputs in memory. */
+  #held = 0;
+  readonly #onHeld = (change: number) => {
+    this.#held += change;
+  };
   readonly #outputs = new Map<string, Output>();
 
   /** `directory` tells where long outputs go, once there is one; only this side may see it. */
@@ -53,7 +52,7 @@ export class OutputStore {
     const id = `${this.#name}${(++this.#count).toString(36)}`;
     const spools = streams.map((stream) => [
       stream,
-      new Spool(() => join(this.#directory(), `output-${id}-${stream}`), this.#limits),
+      new Spool(() => join(this.#directory(), `output-${id}-${stream}`), this.#limits, this.#onHeld),
     ]);
     const output = new Output(id, Object.fromEntries(spools));
     this.#outputs.set(id, output);
@@ -89,12 +88,9 @@ export class OutputStore {
   }
 
   #dropOldest(): void {
-    let held = 0;
-    for (const output of this.#outputs.values()) held += output.heldBytes;
     for (const output of this.#outputs.values()) {
-      if (this.#outputs.size <= keptOutputs && held <= heldBytes) return;
+      if (this.#outputs.size <= keptOutputs && this.#held <= heldBytes) return;
       if (!output.complete) continue;
-      held -= output.heldBytes;
       this.#outputs.delete(output.id);
       output.dispose();
     }

@@ -20,8 +20,10 @@ export interface SpoolLimits {
 
 const defaultSpoolLimits: SpoolLimits = { headBytes: 16 * 1024 * 1024, tailBytes: 48 * 1024 * 1024 };
 
+const nothing = Buffer.alloc(0);
+
 export class Spool {
-  #memory = Buffer.alloc(0);
+  #memory = nothing;
   #descriptor: number | undefined;
   /** Takes the place of the file's ring after a write failed. */
   #emergency: Buffer | undefined;
@@ -32,10 +34,20 @@ export class Spool {
   #ringStart: number;
   #ringBytes: number;
   readonly #file: () => string;
+  readonly #onHeld: ((change: number) => void) | undefined;
+  #held = 0;
 
-  /** `file` names a file that does not exist yet. The spool creates it when memory no longer suffices. */
-  constructor(file: () => string, limits: SpoolLimits = defaultSpoolLimits) {
+  /**
+   * `file` names a file that does not exist yet. The spool creates it when memory no longer suffices. `onHeld` hears
+   * by how much the bytes in memory change: few, unless the disk is full.
+   */
+  constructor(
+    file: () => string,
+    limits: SpoolLimits = defaultSpoolLimits,
+    onHeld?: (change: number) => void,
+  ) {
     this.#file = file;
+    this.#onHeld = onHeld;
     this.#headEnd = limits.headBytes;
     this.#ringStart = limits.headBytes;
     this.#ringBytes = limits.tailBytes;
@@ -43,11 +55,6 @@ export class Spool {
 
   get totalBytes(): number {
     return this.#total;
-  }
-
-  /** Bytes in memory: few, unless the disk is full. */
-  get heldBytes(): number {
-    return this.#memory.length + (this.#emergency?.length ?? 0);
   }
 
   /** Keeps a copy of the chunk. A full disk is no error: the spool keeps less then. */
@@ -59,6 +66,7 @@ export class Spool {
       this.#spill();
       this.#store(chunk);
     }
+    this.#tellHeld();
   }
 
   /**
@@ -87,10 +95,17 @@ export class Spool {
 
   dispose(): void {
     this.#disposed = true;
-    this.#memory = Buffer.alloc(0);
+    this.#memory = nothing;
     this.#emergency = undefined;
     if (this.#descriptor !== undefined) closeFile(this.#descriptor);
     this.#descriptor = undefined;
+    this.#tellHeld();
+  }
+
+  #tellHeld(): void {
+    const held = this.#memory.length + (this.#emergency?.length ?? 0);
+    if (held !== this.#held) this.#onHeld?.(held - this.#held);
+    this.#held = held;
   }
 
   get #inMemory(): boolean {
@@ -117,7 +132,7 @@ export class Spool {
       this.#eachPiece(0, this.#total, (offset, at, length) =>
         this.#writePiece(this.#memory, offset, at, length),
       );
-      this.#memory = Buffer.alloc(0);
+      this.#memory = nothing;
     } catch {
       if (this.#descriptor !== undefined) closeFile(this.#descriptor);
       this.#descriptor = undefined;

@@ -1,5 +1,4 @@
 /** One bash on a terminal: takes commands, passes their output on, and tells when each one ends. */
-import { randomBytes } from 'node:crypto';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { ExitStatus, LaunchedPty, Launcher } from '../../launchers/launcher.js';
 import {
@@ -11,6 +10,7 @@ import {
   type Report,
 } from './driver.js';
 import type { ScreenSize } from './render.js';
+import { newToken } from './token.js';
 
 export interface ShellEvents {
   onOutput(chunk: Buffer): void;
@@ -116,7 +116,7 @@ export async function startShell(
       return pty;
     },
     send(command) {
-      const token = randomBytes(12).toString('base64url');
+      const token = newToken();
       const [last = token] = tokens;
       tokens = [token, last];
       sent++;

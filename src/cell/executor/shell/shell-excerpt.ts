@@ -20,6 +20,7 @@ export async function excerpt(
   handle: string,
 ): Promise<Excerpt> {
   const length = spool.totalBytes - from;
+  if (length === 0) return { text: '', truncated: false };
   if (length <= Math.max(renderedWholeBytes, budget)) {
     const raw = readAll(spool, from, length);
     return cut(await render(raw, size), budget, length, handle);

@@ -152,7 +152,7 @@ export class Session {
       waiter: undefined,
     };
     this.#running = running;
-    running.spool.append(Buffer.concat(this.#idle.splice(0)).subarray(-idleBytes));
+    if (this.#idle.length > 0) running.spool.append(Buffer.concat(this.#idle.splice(0)).subarray(-idleBytes));
     this.#tree.commandStarts();
     const preparation = `${this.#rawTerminal ? restoreTerminal : ''}${this.#forgetJobs(action.command)}${this.#return()}${this.#environmentChanges()}${scope.before}`;
     this.#shell.send({ source: action.command, before: preparation, after: scope.after });

@@ -159,4 +159,27 @@ describe('output store', () => {
     expect(() => store.get(ended.id)).toThrow(expect.objectContaining({ code: 'output-not-found' }));
     store.close();
   });
+
+  test('where the disk is full, ended outputs leave once all of them take too much memory', () => {
+    const mebibyte = 1024 * 1024;
+    const store = new OutputStore(() => join(directory, 'no-such-directory'));
+    const outputs = Array.from({ length: 20 }, () => {
+      const output = store.create(['terminal']);
+      output.streams.terminal?.append(Buffer.alloc(100_000));
+      output.complete = true;
+      return output;
+    });
+    store.create(['terminal']);
+    const isKept = outputs.map((output) => {
+      try {
+        return store.get(output.id) === output;
+      } catch {
+        return false;
+      }
+    });
+    // Each holds 4 MiB, and all of them together at most 64 MiB.
+    expect(isKept.filter(Boolean).length * 4 * mebibyte).toBe(64 * mebibyte);
+    expect(isKept.lastIndexOf(false)).toBe(3);
+    store.close();
+  });
 });
