@@ -23,6 +23,8 @@ import { SqliteLedger, SqliteMailbox } from './sqlite-mailbox.js';
 import { selectEvents } from './sqlite-query.js';
 import { migrations } from './sqlite-schema.js';
 
+const announceMs = 1;
+
 const kind = { what: 'event store', setting: 'events.store', migrations };
 
 export async function openSqlite(file: string, durability: 'process' | 'machine'): Promise<EventStore> {
@@ -37,7 +39,7 @@ class SqliteStore implements EventStore {
   readonly #statements = new Map<string, StatementSync>();
   readonly #compaction: Compaction;
   readonly #add: StatementSync;
-  #announcing = false;
+  #announcing: NodeJS.Timeout | undefined;
   readonly mailbox: SqliteMailbox;
   readonly ledger: SqliteLedger;
   readonly #onExit = () => this.close();
@@ -157,6 +159,7 @@ class SqliteStore implements EventStore {
     this.#statements.clear();
     this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     this.#database.close();
+    if (this.#announcing !== undefined) this.#touch();
   }
 
   #insert({ row, long }: ReturnType<typeof toRow>): void {
@@ -200,22 +203,23 @@ class SqliteStore implements EventStore {
 
   /**
    * The write wakes the watchers of the file, but they see its result only a moment later: this wakes them again once
-   * they do. Touch the file by its path, because closing a second descriptor of the file would drop the locks of the
-   * first.
+   * they do. Once for all events until then, and after the callers that wait for the write have continued: a short
+   * command is answered before this.
    */
   #announce(): void {
-    if (this.#announcing) return;
-    this.#announcing = true;
-    // After the callers that wait for the write have continued, and once for all events until then.
-    setImmediate(() => {
-      this.#announcing = false;
-      const now = Date.now() / 1000;
-      try {
-        utimesSync(this.#file, now, now);
-      } catch {
-        // Nobody watches a file that has moved away.
-      }
-    });
+    this.#announcing ??= setTimeout(() => this.#touch(), announceMs).unref();
+  }
+
+  /** By its path, because closing a second descriptor of the file would drop the locks of the first. */
+  #touch(): void {
+    clearTimeout(this.#announcing);
+    this.#announcing = undefined;
+    const now = Date.now() / 1000;
+    try {
+      utimesSync(this.#file, now, now);
+    } catch {
+      // Nobody watches a file that has moved away.
+    }
   }
 
   #guarded<Result>(work: () => Result): Result {
