@@ -5,6 +5,8 @@ import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { asFunction } from '../src/backends/images/bundle/code-cache.js';
+import { packageVersion } from '../src/base/package-version.js';
+import type { PreparedAnswers } from '../src/cli/prepared-answers.js';
 
 const source = fileURLToPath(new URL('../src', import.meta.url));
 
@@ -51,12 +53,33 @@ export async function bundleCommandLine(built: string): Promise<void> {
   writeFileSync(join(folder, name), asFunction(program));
   const starter = await bundled({
     ...common,
-    entryPoints: [join(source, 'cli/start-compiled.ts')],
-    format: 'esm',
-    define: { bundledProgram: JSON.stringify(name) },
+    entryPoints: [join(source, 'cli/answer-or-start.ts')],
+    // Node takes longer to start modules of the other form, of which it needs none here.
+    format: 'cjs',
+    define: { bundledProgram: JSON.stringify(name), preparedAnswers: JSON.stringify(await prepareAnswers()) },
     banner: { js: '#!/usr/bin/env node' },
   });
-  writeFileSync(join(folder, 'main.js'), starter, { mode: 0o755 });
+  writeFileSync(join(folder, 'main.cjs'), starter, { mode: 0o755 });
+  writeFileSync(join(folder, 'main.js'), "import './main.cjs';\n");
+}
+
+async function prepareAnswers(): Promise<PreparedAnswers> {
+  // Only who makes a new bundle needs all commands.
+  const { createProgram } = await import('../src/cli/program.js');
+  const helpAt = (width?: number) => {
+    let text = '';
+    createProgram()
+      .configureOutput({
+        writeOut: (part) => {
+          text += part;
+        },
+        getOutHelpWidth: () => width as number,
+      })
+      .outputHelp();
+    return text;
+  };
+  const widest = 10_000;
+  return { version: packageVersion(), help: helpAt(), wideHelp: helpAt(widest) };
 }
 
 async function bundled(options: BuildOptions & { write: false }): Promise<Uint8Array> {

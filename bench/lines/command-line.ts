@@ -4,7 +4,7 @@ import { rawSpawn } from '../floors.js';
 import { defineLine } from '../line.js';
 import { interleave } from '../measure.js';
 
-const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const main = fileURLToPath(new URL('../../dist/cli/main.cjs', import.meta.url));
 
 export default defineLine({
   name: 'command-line',

@@ -10,7 +10,7 @@ import { defineLine } from '../line.js';
 import { interleave, summarise } from '../measure.js';
 import { availableBytes, mebibyte } from '../memory.js';
 
-const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const main = fileURLToPath(new URL('../../dist/cli/main.cjs', import.meta.url));
 const operatorKey = 'an-operator-key-of-the-bench';
 
 /** To see that it works, with a part of the load: SERVICE_LOAD_SCALE=0.01. */

@@ -6,7 +6,6 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 import { importerName } from '../base/import-module.js';
 import { reachTrusted } from '../base/trusted-path.js';
@@ -20,7 +19,7 @@ const mostKept = 8;
 
 const digestBytes = 32;
 
-const file = fileURLToPath(new URL(bundledProgram, import.meta.url));
+const file = join(__dirname, bundledProgram);
 const compiled = join(cacheDirectory(), 'compiled', `${bundledProgram}-${process.version}-${process.arch}`);
 
 const cachedData = readCompiled();

@@ -23,7 +23,7 @@ const attack = fileURLToPath(new URL('./attack.ts', import.meta.url));
 
 /** Verdicts by the id of the case. */
 export function attackAsPlainUser(): Promise<Map<string, Verdict>> {
-  return verdictsOf([process.execPath, builtFile('cli/main.js'), 'doctor', '--attack', '--json']);
+  return verdictsOf([process.execPath, builtFile('cli/main.cjs'), 'doctor', '--attack', '--json']);
 }
 
 /** The same for some cases, in control groups that belong to the user. */

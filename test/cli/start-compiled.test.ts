@@ -26,16 +26,16 @@ const compiled = () => {
   const folder = join(cache, 'workcell/compiled');
   return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
 };
-const version = () => workcell(['--version'], { env: { XDG_CACHE_HOME: cache } });
+const help = () => workcell(['help'], { env: { XDG_CACHE_HOME: cache } });
 
 test('the first start makes it, and the next ones use it as it is', async () => {
-  const first = await version();
+  const first = await help();
   expect(first).toMatchObject({ exitCode: 0, stderr: '' });
   const [file = '', ...others] = compiled();
   expect(others).toEqual([]);
   const { ino, mode } = statSync(file);
   expect(mode & 0o777).toBe(0o600);
-  expect(await version()).toEqual(first);
+  expect(await help()).toEqual(first);
   expect(compiled()).toEqual([file]);
   expect(statSync(file).ino).toBe(ino);
 });
@@ -46,24 +46,24 @@ test.each([
   ['lost its end', (file: string) => truncateSync(file, 500_000)],
   ['is damaged', (file: string) => writeFileSync(file, readFileSync(file).fill(0xff, 60_000, 90_000))],
 ])('one that %s is not used, and is made again', async (_, spoil) => {
-  const first = await version();
+  const first = await help();
   const [file = ''] = compiled();
   spoil(file);
   const { ino } = statSync(file);
-  expect(await version()).toEqual(first);
+  expect(await help()).toEqual(first);
   expect(statSync(file).ino).not.toBe(ino);
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
 test('where the cache cannot be written, all works without it', async () => {
   writeFileSync(join(cache, 'workcell'), 'a file in the way');
-  expect(await version()).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(await help()).toMatchObject({ exitCode: 0, stderr: '' });
 });
 
 test('few are kept', async () => {
   const folder = join(cache, 'workcell/compiled');
   mkdirSync(folder, { recursive: true });
   for (let index = 0; index < 12; index++) writeFileSync(join(folder, `program-${index}`), '');
-  await version();
+  await help();
   expect(compiled()).toHaveLength(8);
 });

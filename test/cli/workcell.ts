@@ -7,7 +7,7 @@ import type { Readable, Writable } from 'node:stream';
 import { spawn as spawnPty } from '@lydell/node-pty';
 import { builtFile } from '../built-file.js';
 
-const argv = [builtFile('cli/main.js')];
+const argv = [builtFile('cli/main.cjs')];
 
 export interface CliOptions {
   /** Text for its standard input; without it, that is `/dev/null`. */

@@ -20,7 +20,7 @@ test('the page of options says under each command what its options are', () => {
 });
 
 test('a shell offers each option of a command', () => {
-  const script = execFileSync(process.execPath, [builtFile('cli/main.js'), 'completion', 'bash']);
+  const script = execFileSync(process.execPath, [builtFile('cli/main.cjs'), 'completion', 'bash']);
   const ask = `for line in ${commands.map(({ path }) => `'${path}'`).join(' ')}; do
   COMP_WORDS=(workcell $line --); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
   _workcell

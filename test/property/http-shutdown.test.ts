@@ -81,7 +81,7 @@ test('a client that is killed in the middle of a stream costs the server nothing
 test('a token can come through a descriptor', async () => {
   const child = spawn(
     process.execPath,
-    [builtFile('cli/main.js'), 'executor', '--listen', 'tcp:127.0.0.1:0', '--token-fd', '3'],
+    [builtFile('cli/main.cjs'), 'executor', '--listen', 'tcp:127.0.0.1:0', '--token-fd', '3'],
     { stdio: ['ignore', 'pipe', 'inherit', 'pipe'] },
   );
   (child.stdio[3] as NodeJS.WritableStream).end('a-token-from-a-descriptor');

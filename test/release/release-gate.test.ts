@@ -201,7 +201,7 @@ describe.each(nodes)('with %s', (name, node) => {
   });
 
   test('the command runs a command', () => {
-    const bin = execFileSync(node, [join(project.installed, 'dist/cli/main.js'), 'run', 'echo $((6 * 7))']);
+    const bin = execFileSync(node, [join(project.installed, 'dist/cli/main.cjs'), 'run', 'echo $((6 * 7))']);
     expect(bin.toString()).toBe('42\n');
   });
 });

@@ -30,7 +30,7 @@ describe.runIf(process.getuid?.() === 0)('a server that runs commands as another
     const argv = ['executor', '--listen', 'tcp:127.0.0.1:0', '--token-file', join(folder, 'token')];
     child = spawn(
       process.execPath,
-      [builtFile('cli/main.js'), ...argv, '--workspace', workspace, '--run-as', `${uid}:${gid}`],
+      [builtFile('cli/main.cjs'), ...argv, '--workspace', workspace, '--run-as', `${uid}:${gid}`],
       { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, SECRET_OF_SERVER: 'hidden' } },
     );
     const [line] = await once(child.stdout as NodeJS.ReadableStream, 'data');
@@ -47,7 +47,7 @@ describe.runIf(process.getuid?.() === 0)('a server that runs commands as another
   test('its socket goes with it, though only the first user may remove it', async () => {
     const socketPath = join(folder, 'socket');
     const argv = ['executor', '--listen', `unix:${socketPath}`, '--workspace', runtime.workspace];
-    const server = spawn(process.execPath, [builtFile('cli/main.js'), ...argv, '--run-as', `${uid}:${gid}`], {
+    const server = spawn(process.execPath, [builtFile('cli/main.cjs'), ...argv, '--run-as', `${uid}:${gid}`], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     await once(server.stdout as NodeJS.ReadableStream, 'data');

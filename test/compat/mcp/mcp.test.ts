@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../../../src/testing/contract/given.js';
 import { builtFile } from '../../built-file.js';
 
-const command = [builtFile('cli/main.js'), 'mcp', '--backend', 'cli'];
+const command = [builtFile('cli/main.cjs'), 'mcp', '--backend', 'cli'];
 
 type Text = { type: string; text: string }[];
 const textOf = (answer: object) => (answer as { content: Text }).content.map(({ text }) => text).join('');

@@ -46,8 +46,7 @@ export async function camelLayer(): Promise<CamelLayer> {
   return { files, hash: hash.digest('hex') };
 }
 
-/** The command line is one file; of the modules in it some read files beside them. */
+/** The command line is a program of its own; of the modules in it some read files beside them. */
 function isNeeded(name: string): boolean {
-  if (name === 'camel/dist/cli/main.js') return true;
   return !/^camel\/dist\/(console|cell\/main)|\.(js|d\.ts|map|cache)$/.test(name);
 }
