@@ -7,20 +7,26 @@ import { fromText, toSnakeCase, unwrap } from '../config/config-schema.js';
 import { resolveBackend } from '../config/outside-backends.js';
 import { readBackend } from './typed-backend.js';
 
-/** Adds the options of the named backend, if any, to every command that starts a cell. */
-export async function addBackendOptions(program: Command, words: readonly string[]): Promise<void> {
-  const backend = await typedBackend(await namedBackend(words));
+/** Adds the options of the named backend, if any, to every command that starts a cell. `create` makes such a program. */
+export async function addBackendOptions(
+  program: Command,
+  words: readonly string[],
+  create: () => Command,
+): Promise<void> {
+  const backend = await typedBackend(await namedBackend(words, create));
   await addPlaceOptions(program, words, backend);
   if (backend !== undefined) addOptionsOf(backend, program);
 }
 
-async function namedBackend(words: readonly string[]): Promise<string | undefined> {
-  const { backend, rest } = readBackend(words);
+async function namedBackend(words: readonly string[], create: () => Command): Promise<string | undefined> {
+  const { backend, rest } = readBackend(words, create);
   if (backend !== undefined || !rest?.startsWith('-')) return backend;
   // The words before `--backend` may be options of it. Without a name, we know only those of this package.
   const own = await Promise.all(backendNames.map(loadBackend));
-  return readBackend(words, (program) => {
+  return readBackend(words, () => {
+    const program = create();
     for (const each of own) addOptionsOf(each, program);
+    return program;
   }).backend;
 }
 

@@ -1,5 +1,4 @@
-import { Command } from 'commander';
-import { packageVersion } from '../base/package-version.js';
+import type { Command } from 'commander';
 import { actionCommand } from './commands/action-command.js';
 import { auditCommand } from './commands/audit-command.js';
 import { camelRunCommand } from './commands/camel-run-command.js';
@@ -32,32 +31,11 @@ import { toolsCommand } from './commands/tools-command.js';
 import { topCommand } from './commands/top-command.js';
 import { trustCommand, untrustCommand } from './commands/trust-command.js';
 import { vscodeCommand } from './commands/vscode-command.js';
+import { programOf } from './program-of.js';
 
-const examples = `
-Examples:
-  $ workcell run 'python3 -c "print(6*7)"'   one command, in a fresh cell
-  $ workcell run --workspace . npm test      a command in this directory
-  $ workcell shell --workspace .             a terminal in this directory
-  $ workcell run --attach 3f9a pwd           in a kept cell
-  $ workcell doctor                          what isolation this machine gives
-
-Settings come from your configuration, then WORKCELL_* variables, then options;
-"workcell config" shows each with its source. The workcell.toml of a project may
-only narrow them, until you trust it: "workcell trust".`;
-
-/** All commands. Problems are errors that it throws, so that one place prints them and chooses the exit code. */
+/** All commands. */
 export function createProgram(): Command {
-  const program = new Command('workcell')
-    .description('The place where an AI agent works: commands in interchangeable sandboxes.')
-    .usage('<command> [options]')
-    .version(packageVersion(), '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'print help')
-    .helpCommand('help [command]', 'Print help for a command')
-    // The help of a command lists its arguments.
-    .configureHelp({ subcommandTerm: (command) => command.name() })
-    .enablePositionalOptions()
-    .addHelpText('after', examples);
-  for (const command of [
+  return programOf([
     runCommand(),
     shellCommand(),
     codeCommand(),
@@ -93,19 +71,5 @@ export function createProgram(): Command {
     openHandsServerCommand(),
     camelServerCommand(),
     camelRunCommand(),
-  ])
-    program.addCommand(command);
-  for (const command of withSubcommands(program)) {
-    command
-      .exitOverride()
-      .helpOption('-h, --help', 'print help')
-      .showSuggestionAfterError()
-      .configureOutput({ outputError: () => {} });
-  }
-  return program;
-}
-
-/** The command and all commands below it. */
-export function withSubcommands(command: Command): Command[] {
-  return [command, ...command.commands.flatMap(withSubcommands)];
+  ]);
 }

@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
-import { createProgram, withSubcommands } from './program.js';
+import { programFor } from './program-for.js';
+import { withSubcommands } from './program-of.js';
 import { reportFailure } from './report.js';
 
 /**
@@ -11,14 +12,15 @@ export async function runWorkcell(): Promise<void> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });
-  const program = createProgram();
+  const words = process.argv.slice(2);
+  const create = await programFor(words);
+  const program = create();
   try {
     // Finding a backend takes time, so do it only for commands that can name one or look for cells of all of them.
-    const words = process.argv.slice(2);
     const mayName = words.some((word) => /^-.*b/.test(word));
     if (mayName || words[0] === 'cells') {
       const { addBackendOptions } = await import('./backend-options.js');
-      await addBackendOptions(program, words);
+      await addBackendOptions(program, words, create);
     }
     await program.parseAsync();
   } catch (error) {

@@ -3,7 +3,7 @@
  * command line.
  */
 import type { Command } from 'commander';
-import { createProgram, withSubcommands } from './program.js';
+import { withSubcommands } from './program-of.js';
 
 interface Typed {
   readonly backend: string | undefined;
@@ -13,11 +13,10 @@ interface Typed {
 
 /**
  * Reads the words as commander does, and nothing but options of the command counts: an agent may have chosen the words of a
- * command for the cell. `extend` adds options to the program that reads.
+ * command for the cell. `create` makes the program that reads.
  */
-export function readBackend(words: readonly string[], extend?: (program: Command) => void): Typed {
-  const program = createProgram();
-  extend?.(program);
+export function readBackend(words: readonly string[], create: () => Command): Typed {
+  const program = create();
   let last = program;
   for (const command of withSubcommands(program)) {
     // Parsing the words for real reports whatever is wrong with them.

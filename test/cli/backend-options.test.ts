@@ -7,7 +7,7 @@ test.each([
   ['remote', '--token'],
 ])('a secret of backend %s has no flag, the file that holds it has', async (backend, flag) => {
   const program = createProgram();
-  await addBackendOptions(program, ['run', '--backend', backend, 'true']);
+  await addBackendOptions(program, ['run', '--backend', backend, 'true'], createProgram);
   const run = program.commands.find((command) => command.name() === 'run');
   const flags = run?.options.map(({ long }) => long);
   expect(flags).toContain(`${flag}-file`);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { backendNames } from '../../src/backends/index.js';
 import { createProgram } from '../../src/cli/program.js';
+import { programFor } from '../../src/cli/program-for.js';
 import { generalSettings } from '../../src/config/config-settings.js';
 import { isolationTiers } from '../../src/protocol/index.js';
 import { withDirectory, workcell } from './workcell.js';
@@ -178,3 +179,22 @@ describe('logs', () => {
     expect(given.stderr).toBe('');
   });
 });
+
+test('a command is the same alone as among all', async () => {
+  for (const command of createProgram().commands) {
+    const name = command.name();
+    const { commands } = (await programFor([name, 'word']))();
+    const isAlone = name !== 'completion';
+    expect(commands.map((each) => each.name()).includes(name)).toBe(true);
+    expect([name, commands.length === 1]).toEqual([name, isAlone]);
+    const found = commands.find((each) => each.name() === name);
+    expect(found?.helpInformation()).toBe(command.helpInformation());
+  }
+});
+
+test.each([[], ['help'], ['--verbose', 'run'], ['toString'], ['rum']])(
+  'words that begin with no command are for all of them: %j',
+  async (...words) => {
+    expect((await programFor(words))().commands.length).toBe(createProgram().commands.length);
+  },
+);

@@ -45,7 +45,7 @@ describe('the words of a command for the cell', () => {
   test.each(starts.flatMap((start) => naming.map((words) => [[...start, ...words]])))(
     '%j load nothing',
     async (words) => {
-      await addBackendOptions(createProgram(), words);
+      await addBackendOptions(createProgram(), words, createProgram);
       expect(existsSync(loaded)).toBe(false);
     },
   );
@@ -74,12 +74,16 @@ describe('the options of a command', () => {
     [['cells', 'stop', '3f9a', '--backend', 'docker']],
     [['camel-server', '8000', '--backend', 'docker']],
   ])('%j name the backend', (words) => {
-    expect(readBackend(words).backend).toBe('docker');
+    expect(readBackend(words, createProgram).backend).toBe('docker');
   });
 
   test('may stand in front of --backend where they are those of a backend of this package', async () => {
     const program = createProgram();
-    await addBackendOptions(program, ['run', '--image', 'x', '--ports', '1', '--backend', 'docker', 'true']);
+    await addBackendOptions(
+      program,
+      ['run', '--image', 'x', '--ports', '1', '--backend', 'docker', 'true'],
+      createProgram,
+    );
     const run = program.commands.find((command) => command.name() === 'run');
     expect(run?.options.map(({ long }) => long)).toContain('--image');
   });
@@ -88,7 +92,7 @@ describe('the options of a command', () => {
     const takesValue = new Map<string, boolean>();
     for (const name of backendNames) {
       const program = createProgram();
-      await addBackendOptions(program, ['run', '--backend', name]);
+      await addBackendOptions(program, ['run', '--backend', name], createProgram);
       const run = program.commands.find((command) => command.name() === 'run');
       for (const option of run?.options ?? []) {
         expect([option.long, takesValue.get(option.long ?? '') ?? option.required]).toEqual([
@@ -106,7 +110,7 @@ describe('the options of a command', () => {
     [['mcp', '--token-file', 'own', '--backend', 'remote', '--url', 'http://a'], { url: 'http://a' }],
   ])('%j give the backend its own', async (words, expected) => {
     const program = createProgram();
-    await addBackendOptions(program, words);
+    await addBackendOptions(program, words, createProgram);
     const command = program.commands.find((each) => each.name() === words[0]);
     const given = new Promise((resolve) =>
       command?.action(() => resolve(givenBackendOptions(command.opts()))),
@@ -116,7 +120,7 @@ describe('the options of a command', () => {
   });
 
   test('load the module that they name', async () => {
-    await addBackendOptions(createProgram(), ['run', '--backend', planted, 'true']);
+    await addBackendOptions(createProgram(), ['run', '--backend', planted, 'true'], createProgram);
     expect(existsSync(loaded)).toBe(true);
   });
 });
