@@ -25,7 +25,7 @@ import type { GpuRequest } from './backends/gpu-option.js';
 import { type BackendConfig, backendNames, checkBackend, loadBackend } from './backends/index.js';
 import type { WorkspaceOption } from './backends/workspace-modes.js';
 import { checkKeeps } from './cells.js';
-import { chooseBackend } from './config/choose-backend.js';
+import { chooseBackend, likelyBackend } from './config/choose-backend.js';
 import type { LoadedConfig } from './config/load-config.js';
 import { besideRules, rulesIn } from './config/network-settings.js';
 import { checkRecordPlaces, fileOfStore } from './config/record-places.js';
@@ -127,10 +127,12 @@ async function start(options: GivenOptions, origin?: Origin): Promise<Runtime> {
   const demand = demandOf(config, own.network);
   const early = safeLogger(given, undefined);
   logSettings(early, config);
+  const isChosen = typeof brought === 'object' || config.values.backend !== undefined;
+  const likely = isChosen ? undefined : await likelyBackend(backendNames, loadBackend);
   const backend =
     typeof brought === 'object'
       ? brought
-      : await loadBackend(config.values.backend ?? (await choose(demand, early)));
+      : await loadBackend(config.values.backend ?? likely ?? (await choose(demand, early)));
   const { type } = backend;
   if (own.keepAlive === true) await checkKeeps(backend, 'keep cells alive');
   const report = (update: StatusUpdate) => {
@@ -178,6 +180,7 @@ async function start(options: GivenOptions, origin?: Origin): Promise<Runtime> {
     try {
       logCell(logger, cell, begun);
       checkIsolation(cell, demand);
+      if (likely !== undefined) logChoice(logger, likely, demand);
       report({ status: 'RUNTIME_STARTED', level: 'info', message: `Cell ${id} runs in backend ${type}.` });
       const defaults = runDefaults(config);
       const servers = readServers(options, config);
@@ -207,10 +210,29 @@ async function start(options: GivenOptions, origin?: Origin): Promise<Runtime> {
       throw error;
     }
   } catch (error) {
-    report({ status: 'ERROR', level: 'error', message: reasonOf(error) });
+    const { failure, next } = await elsewhere(error, likely, () => choose(demand, early));
+    if (next === undefined) report({ status: 'ERROR', level: 'error', message: reasonOf(failure) });
     trusted.release?.();
     await events.close();
-    throw error;
+    if (next !== undefined) return start({ ...options, id, backend: next }, origin);
+    throw failure;
+  }
+}
+
+/** Where to start when the likely backend cannot, or what to tell. */
+async function elsewhere(
+  error: unknown,
+  likely: string | undefined,
+  choose: () => Promise<string>,
+): Promise<{ failure?: unknown; next?: string }> {
+  const isRefusal =
+    WorkcellError.isInstance(error) && ['backend-unavailable', 'isolation-too-weak'].includes(error.code);
+  if (likely === undefined || !isRefusal) return { failure: error };
+  try {
+    const next = await choose();
+    return next === likely ? { failure: error } : { next };
+  } catch (failure) {
+    return { failure };
   }
 }
 
@@ -336,8 +358,12 @@ async function choose(demand: Demand, logger: Logger | undefined): Promise<strin
   const onPassed = (backend: string, reason: string) =>
     logger?.debug({ backend, reason }, `Backend ${backend} is passed by`);
   const name = await chooseBackend({ known: backendNames, load: loadBackend, demand, onPassed });
-  logger?.debug({ backend: name, demand }, `Backend ${name} is the safest that can start here`);
+  logChoice(logger, name, demand);
   return name;
+}
+
+function logChoice(logger: Logger | undefined, backend: string, demand: Demand): void {
+  logger?.debug({ backend, demand }, `Backend ${backend} is the safest that can start here`);
 }
 
 /** Unless the caller asks for a store, opens this user's store while the cell starts. */

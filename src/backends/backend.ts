@@ -106,6 +106,8 @@ export interface Backend<
   readonly elsewhere?: boolean | undefined;
   /** All its runtimes may work in one workspace, so it has no forks. */
   readonly sharesWorkspace?: boolean | undefined;
+  /** Whether nothing that one sees at a glance, without starting a process, speaks against a start here. */
+  mayStart?(): boolean;
   /** Whether it can start cells here: in the place of which the caller knows a part. */
   probe(place?: Readonly<Record<string, unknown>>): Promise<Probe>;
   /** Whether a workspace can be such an overlay here. Nothing is left mounted. */
@@ -142,6 +144,8 @@ export interface BackendDefinition<Shape extends z.ZodRawShape, Name extends key
   readonly elsewhere?: boolean;
   /** All its runtimes may work in one workspace, so it has no forks. */
   readonly sharesWorkspace?: boolean;
+  /** Whether nothing that one sees at a glance, without starting a process, speaks against a start here. */
+  mayStart?(): boolean;
   /** Whether it can start cells here, and what they would enforce. Leaves nothing behind. */
   probe(place: Partial<PlaceOf<Shape, Name>>): Promise<Probe>;
   /** For a backend whose cells take `overlay`: whether this one can be had here. */

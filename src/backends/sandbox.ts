@@ -4,7 +4,7 @@
  */
 import { resolve } from 'node:path';
 import { cellEnvironment } from '../cell/launchers/bubblewrap/layout.js';
-import { explain, findObstacle } from '../cell/launchers/bubblewrap/obstacles.js';
+import { explain, findBubblewrap, findObstacle } from '../cell/launchers/bubblewrap/obstacles.js';
 import { withPlugins } from '../cell/plugins/plugin-host.js';
 import { WorkcellError } from '../protocol/index.js';
 import { defineBackend, type Probe } from './backend.js';
@@ -37,6 +37,8 @@ export default defineBackend({
       return { available: false, tier: 'none', ...explain(complaintOf(error)) };
     }
   },
+
+  mayStart: () => process.platform === 'linux' && findBubblewrap() !== undefined,
 
   overlays: canOverlay,
 

@@ -30,6 +30,18 @@ export async function chooseBackend(options: {
   });
 }
 
+/**
+ * The first candidate, where nothing that one sees at a glance speaks against it. A look at what it can do takes as long as
+ * a start, so start it, and choose only when that fails.
+ */
+export async function likelyBackend(
+  known: readonly string[],
+  load: (name: string) => Promise<Backend>,
+): Promise<string | undefined> {
+  const name = defaultCandidates.find((candidate) => known.includes(candidate));
+  return name !== undefined && (await load(name)).mayStart?.() === true ? name : undefined;
+}
+
 function explain(reasons: readonly string[], known: readonly string[], { tier = 'none' }: Demand): string {
   const why =
     reasons.length > 0

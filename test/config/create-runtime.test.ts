@@ -1,10 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, test, vi } from 'vitest';
-import { type CreateRuntimeOptions, createRuntime } from '../../src/index.js';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { loadBackend } from '../../src/backends/index.js';
+import { type CreateRuntimeOptions, createRuntime, WorkcellError } from '../../src/index.js';
 import { withDirectory } from '../cli/workcell.js';
 
-afterEach(() => vi.unstubAllEnvs());
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
 
 async function withRuntime<T>(
   options: CreateRuntimeOptions,
@@ -62,6 +66,60 @@ test('with none named, the safest backend that can start here is used', async ()
   await using runtime = await createRuntime({ config: false });
   expect(runtime.backend).toBe('sandbox');
   expect(runtime.isolation.tier).toBe('namespace');
+});
+
+describe('with none named', () => {
+  /** A sandbox refuses its first start, as on a machine without namespaces. */
+  async function refusing(code: 'backend-unavailable' | 'isolation-too-weak' | 'spawn-failed') {
+    const sandbox = await loadBackend('sandbox');
+    const docker = await loadBackend('docker');
+    const start = sandbox.start.bind(sandbox);
+    vi.spyOn(sandbox, 'start').mockRejectedValueOnce(new WorkcellError(code, 'It cannot.'));
+    return { sandbox, docker, start };
+  }
+  const lacking = (summary: string) => ({ available: false, tier: 'none', summary, advice: [] }) as const;
+
+  test('no cell starts only to look whether it can', async () => {
+    const sandbox = await loadBackend('sandbox');
+    const [start, probe] = [vi.spyOn(sandbox, 'start'), vi.spyOn(sandbox, 'probe')];
+    await withRuntime({ config: false }, (runtime) => runtime.run('true'));
+    expect([start.mock.calls.length, probe.mock.calls.length]).toEqual([1, 0]);
+  });
+
+  test.each(['backend-unavailable', 'isolation-too-weak'] as const)(
+    'the next one starts where the first fails with %s, and the record tells of no error',
+    async (code) => {
+      const { facts, tier } = await (await loadBackend('sandbox')).probe();
+      const { sandbox, docker, start } = await refusing(code);
+      vi.spyOn(sandbox, 'probe').mockResolvedValue(lacking('No namespaces.'));
+      vi.spyOn(docker, 'probe').mockResolvedValue({ ...lacking(''), available: true, tier, facts });
+      const begun = vi.spyOn(docker, 'start').mockImplementation((_, context) => start({}, context));
+      const seen: string[] = [];
+      const onStatus = ({ status, message }: { status: string; message: string }) =>
+        void seen.push(`${status} ${message}`);
+      await withRuntime({ config: false, onStatus }, (runtime) => runtime.run('true'));
+      expect(begun).toHaveBeenCalledOnce();
+      expect(seen.filter((line) => line.startsWith('ERROR'))).toEqual([]);
+    },
+  );
+
+  test('the error says what each lacks', async () => {
+    const { sandbox, docker } = await refusing('backend-unavailable');
+    vi.spyOn(sandbox, 'probe').mockResolvedValue(lacking('No namespaces.'));
+    vi.spyOn(docker, 'probe').mockResolvedValue(lacking('No engine.'));
+    await expect(createRuntime({ config: false })).rejects.toMatchObject({
+      code: 'backend-unavailable',
+      message: expect.stringMatching(/sandbox: No namespaces\..*docker: No engine\./s),
+    });
+  });
+
+  test.each(['backend-unavailable', 'spawn-failed'] as const)(
+    'a failure with %s of one that can start is told as it is',
+    async (code) => {
+      await refusing(code);
+      await expect(createRuntime({ config: false })).rejects.toMatchObject({ code, message: 'It cannot.' });
+    },
+  );
 });
 
 test('an unknown backend and a bad option have their own codes', async () => {
