@@ -18,6 +18,8 @@ import {
 } from '../../cell/launchers/bubblewrap/layout.js';
 import { readIsolation } from '../../cell/launchers/bubblewrap/namespace-facts.js';
 import { explain, findBubblewrap, findObstacle } from '../../cell/launchers/bubblewrap/obstacles.js';
+import { prepareFifos } from '../../cell/launchers/fifo.js';
+import { prepareSpawner } from '../../cell/launchers/spawner.js';
 import type { CellExecutor } from '../../cell/plugins/plugin-cell.js';
 import { type Cell, type NetworkSecret, WorkcellError } from '../../protocol/index.js';
 import { openRules } from '../../protocol/network/open-rules.js';
@@ -53,6 +55,9 @@ export async function startSandbox(
   { gpuRoots, overlay, networkSecrets = [], caller }: Surroundings = {},
 ): Promise<SandboxCell> {
   const { env } = options;
+  // The first cell of a process waits for both, so let them start beside all else.
+  prepareSpawner();
+  prepareFifos();
   const rootfs = options.rootfs === undefined ? undefined : existing(options.rootfs);
   const rules = options.network === 'open' ? openRules : options.network;
   const gateway =

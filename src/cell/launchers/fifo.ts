@@ -10,6 +10,8 @@ import { makeFleeting } from './scratch.js';
 /** Callers wait for the first ones; later ones are ready in advance. */
 const firstBatch = 16;
 const batch = 128;
+/** More than one cell takes, so that a program with one cell makes no second batch. */
+const fewLeft = 8;
 const ready: string[] = [];
 let directory: string | undefined;
 let made = 0;
@@ -21,6 +23,11 @@ export function makeFifosThrough(words: readonly string[]): void {
   prefix = words;
 }
 
+/** Has the first ones made while the caller does something else. Who needs one gets the error. */
+export function prepareFifos(): void {
+  if (ready.length === 0) making ??= makeBatch().catch(() => {});
+}
+
 /** Puts a new pipe, readable and writable by its owner only, at `path`, which is in a fleeting directory. */
 export async function makeFifo(path: string): Promise<void> {
   while (ready.length === 0) {
@@ -29,7 +36,7 @@ export async function makeFifo(path: string): Promise<void> {
   }
   renameSync(ready.pop() as string, path);
   // If making more in advance fails, the next caller that needs one gets the error.
-  if (ready.length < firstBatch) making ??= makeBatch().catch(() => {});
+  if (ready.length < fewLeft) making ??= makeBatch().catch(() => {});
 }
 
 async function makeBatch(): Promise<void> {

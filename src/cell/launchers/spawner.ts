@@ -14,6 +14,11 @@ import { quote } from '../../base/shell-quote.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { withHiddenDescriptors } from './inheritance.js';
 
+/** Starts it while the caller does something else. */
+export function prepareSpawner(): void {
+  spawner ??= startSpawner();
+}
+
 /** Runs the shell source in the file in a separate process and returns its pid. The source ends in `exec`. */
 export async function startBeside(file: string): Promise<number> {
   const pid = Number(await ask(`started=\n. ${quote(file)} & started=$!\necho "$started"\n`));

@@ -1,4 +1,5 @@
 import { fstatSync } from 'node:fs';
+import { isatty } from 'node:tty';
 import { Command, Option } from 'commander';
 import { collectVariable, parseSeconds } from '../../base/command-line.js';
 import { noNetworkHint } from '../../base/no-network.js';
@@ -108,7 +109,8 @@ async function run(words: string[], options: RunCommandOptions): Promise<void> {
       env: options.env,
       timeoutMs: options.timeout,
       noChangeTimeoutMs: options.noChangeTimeout,
-      emptyStdin: !process.stdin.isTTY,
+      // Asking the stream would open one.
+      emptyStdin: !isatty(0),
       ...terminalSize(),
       // Without a shell session left to ask for the rest, the line carries all it can.
       ...(output === undefined
