@@ -50,7 +50,12 @@ function removeOld(place: string): void {
 /** Changes with every written, new or removed file. */
 function stateOf(files: readonly string[]): string {
   const hash = createHash('sha256');
-  for (const name of ['../package-lock.json', '../scripts/bundle-command-line.ts', '../scripts/bundle-program.ts', ...files]) {
+  for (const name of [
+    '../package-lock.json',
+    '../scripts/bundle-command-line.ts',
+    '../scripts/bundle-program.ts',
+    ...files,
+  ]) {
     const { size, mtimeMs } = statSync(join(source, name));
     hash.update(`${name}\0${size}\0${mtimeMs}\0`);
   }

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { hostProgram } from '../../base/find-program.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { makeFleeting } from './scratch.js';
+import { runBeside } from './spawner.js';
 
 /** Callers wait for the first ones; later ones are ready in advance. */
 const firstBatch = 16;
@@ -44,8 +45,7 @@ async function makeBatch(): Promise<void> {
     directory ??= makeFleeting('pipes');
     const length = made === 0 ? firstBatch : batch;
     const paths = Array.from({ length }, () => join(directory as string, `pipe-${made++}`));
-    const [program = '', ...args] = [...prefix, hostProgram('mkfifo'), '-m', '600', ...paths];
-    await promisify(execFile)(program, args, { env: { ...process.env, LC_ALL: 'C' } });
+    await run([...prefix, hostProgram('mkfifo'), '-m', '600', ...paths]);
     ready.push(...paths);
   } catch (cause) {
     if (cause instanceof Error && cause.message.includes('No space left')) {
@@ -60,5 +60,15 @@ async function makeBatch(): Promise<void> {
     });
   } finally {
     making = undefined;
+  }
+}
+
+async function run([program = '', ...args]: readonly string[]): Promise<void> {
+  const beside = prefix.length === 0 ? runBeside([program, ...args]) : undefined;
+  if (beside === undefined)
+    await promisify(execFile)(program, args, { env: { ...process.env, LC_ALL: 'C' } });
+  else {
+    const complaint = await beside;
+    if (complaint !== undefined) throw new Error(complaint);
   }
 }

@@ -31,6 +31,16 @@ export async function waitBeside(pid: number): Promise<number> {
   return Number(await ask(`wait ${pid}; echo "$?"\n`));
 }
 
+/**
+ * Runs a short program and returns what it said, in one line, if it failed. Undefined where there is no such shell yet, which
+ * is not worth starting for one program.
+ */
+export function runBeside(argv: readonly string[]): Promise<string | undefined> | undefined {
+  if (spawner === undefined) return undefined;
+  const source = `said=$(${argv.map(quote).join(' ')} 2>&1) && said= || said="\${said:-exit code $?}"; echo "\${said//$'\\n'/ }"\n`;
+  return ask(source).then((said) => said || undefined);
+}
+
 interface Question {
   answer(reply: string): void;
   fail(error: Error): void;

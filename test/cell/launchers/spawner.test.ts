@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeFleeting } from '../../../src/cell/launchers/scratch.js';
-import { startBeside, waitBeside } from '../../../src/cell/launchers/spawner.js';
+import { prepareSpawner, runBeside, startBeside, waitBeside } from '../../../src/cell/launchers/spawner.js';
 
 const directory = makeFleeting('test');
 
@@ -31,4 +31,11 @@ test('its end is waited for, however it came', async () => {
   expect(await waitBeside(exits)).toBe(7);
   expect(await waitBeside(killed)).toBe(137);
   expect([exits, killed].filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
+});
+
+test('a short program that fails tells why, in one line', async () => {
+  prepareSpawner();
+  expect(await runBeside(['/bin/sh', '-c', 'echo one'])).toBeUndefined();
+  expect(await runBeside(['/bin/sh', '-c', 'echo "it\'s"; echo two >&2; exit 3'])).toBe("it's two");
+  expect(await runBeside(['/bin/sh', '-c', 'exit 3'])).toBe('exit code 3');
 });

@@ -47,9 +47,13 @@ describe.runIf(process.getuid?.() === 0)('a server that runs commands as another
   test('its socket goes with it, though only the first user may remove it', async () => {
     const socketPath = join(folder, 'socket');
     const argv = ['executor', '--listen', `unix:${socketPath}`, '--workspace', runtime.workspace];
-    const server = spawn(process.execPath, [builtFile('cli/main.cjs'), ...argv, '--run-as', `${uid}:${gid}`], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const server = spawn(
+      process.execPath,
+      [builtFile('cli/main.cjs'), ...argv, '--run-as', `${uid}:${gid}`],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
     await once(server.stdout as NodeJS.ReadableStream, 'data');
     expect(existsSync(socketPath)).toBe(true);
     server.kill('SIGTERM');

@@ -1,12 +1,15 @@
 /** The `/etc` of a cell: what programs need to work, and nothing that tells about this machine or its people. */
 import {
   chmodSync,
-  cpSync,
+  copyFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -56,8 +59,7 @@ function assembleBase(network: CellNetworkKind, gitSettings?: string): Etc {
   if (gitSettings !== undefined) writeFileSync(join(path, 'gitconfig'), gitSettings);
   const shared = [...mountedParts];
   for (const name of readdirSync('/etc')) {
-    if (copied.test(name))
-      cpSync(join('/etc', name), join(path, name), { recursive: true, verbatimSymlinks: true });
+    if (copied.test(name)) copyPart(join('/etc', name), join(path, name));
     else if (mounted.test(name)) shared.push(name);
   }
   const present = shared.filter((name) =>
@@ -89,6 +91,18 @@ function ownFiles(network: CellNetworkKind): Record<string, string> {
   if (network === 'egress') files['resolv.conf'] = resolverConfiguration;
   else if (resolver !== undefined) files['resolv.conf'] = resolver;
   return files;
+}
+
+/** What `cpSync` does with its checks of every directory around both takes longer than all else here. */
+function copyPart(from: string, to: string): void {
+  const stats = lstatSync(from);
+  if (stats.isSymbolicLink()) symlinkSync(readlinkSync(from), to);
+  else if (stats.isFile()) copyFileSync(from, to);
+  else if (stats.isDirectory()) {
+    mkdirSync(to);
+    for (const name of readdirSync(from)) copyPart(join(from, name), join(to, name));
+    chmodSync(to, stats.mode);
+  }
 }
 
 function copyIfPresent(from: string, to: string): void {

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { assembleEtc } from '../../../../src/cell/launchers/bubblewrap/etc.js';
@@ -21,3 +21,27 @@ test('after many cells copies stand in for the mounts, and show the same', async
   );
   expect(listing.stdout).toMatch(/^\d+\nagent\nrefused\n$/);
 });
+
+test('what is copied is as on the machine: links, modes and contents', () => {
+  const { path } = assembleEtc('none');
+  const names = ['localtime', 'os-release', 'services', 'mime.types', 'maven', 'python3'].filter((name) =>
+    existsSync(join('/etc', name)),
+  );
+  expect(names).toContain('os-release');
+  const entries = names.flatMap((name) =>
+    lstatSync(join('/etc', name)).isDirectory()
+      ? [name, ...readdirSync(join('/etc', name), { recursive: true }).map((below) => join(name, `${below}`))]
+      : [name],
+  );
+  for (const entry of entries)
+    expect([entry, lookAt(join(path, entry))]).toEqual([entry, lookAt(join('/etc', entry))]);
+});
+
+function lookAt(path: string) {
+  const stats = lstatSync(path);
+  if (stats.isSymbolicLink()) return readlinkSync(path);
+  return {
+    mode: stats.mode,
+    content: stats.isFile() ? readFileSync(path, 'utf8') : readdirSync(path).sort(),
+  };
+}
