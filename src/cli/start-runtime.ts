@@ -35,7 +35,7 @@ export async function startRuntime(
   const progress = new Progress();
   const onStatus = (update: StatusUpdate) => progress.show(update.message);
   try {
-    const { place, offersTools = false, policy, ...trusted } = given;
+    const { place, offersTools = false, runsOnly = false, policy, ...trusted } = given;
     const common = {
       config: file,
       onStatus,
@@ -46,8 +46,9 @@ export async function startRuntime(
       ...((options.ask || values.network.ask) && {
         askNetwork: (await import('./terminal-policy.js')).askAboutHosts(),
       }),
-      // Do not load tools that the command offers to nobody.
+      // Do not load tools that the command offers to nobody, nor plugins that nobody chose and nobody can use.
       ...(!offersTools && { tools: [] }),
+      ...(runsOnly && isOwn(options) && values.plugins === undefined && { plugins: [] }),
     };
     const unplaced = options.backend === undefined && values.backend === undefined;
     const runtime = await (options.attach === undefined
@@ -67,7 +68,14 @@ type Given = Trusted & {
   readonly place?: () => object;
   /** The command offers the registered tools. */
   readonly offersTools?: boolean;
+  /** It runs commands, and no action of a plugin. */
+  readonly runsOnly?: boolean;
 };
+
+/** Whether the cell ends with this command, so that nobody else works in it. */
+function isOwn({ keepAlive, attach }: CellOptions): boolean {
+  return !keepAlive && attach === undefined;
+}
 
 /** A configured decision about a risk wins over an option's default. */
 async function settledPolicy(
@@ -82,7 +90,7 @@ async function settledPolicy(
 
 type Common = Pick<
   CreateRuntimeOptions,
-  'config' | 'onStatus' | 'logger' | 'signal' | 'tools' | 'askNetwork'
+  'config' | 'onStatus' | 'logger' | 'signal' | 'tools' | 'plugins' | 'askNetwork'
 > &
   Trusted;
 

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { builtFile } from '../built-file.js';
-import { withDirectory } from './workcell.js';
+import { withDirectory, workcell } from './workcell.js';
 
 /** Runs with every start of a program and every module of Node written down. */
 function witnessed(directory: string, words: readonly string[]): { started: string[]; modules: string[] } {
@@ -44,3 +44,21 @@ test('run loads nothing of Node for servers, archives, workers or questions', ()
     const heavy = ['http', 'https', 'http2', 'tls', 'zlib', 'worker_threads', 'readline', 'dns', 'inspector'];
     expect(own.filter((name) => heavy.includes(name))).toEqual([]);
   }));
+
+test.each([
+  ['of a cell of its own', [], undefined, []],
+  ['of a cell that is kept', ['--keep-alive'], undefined, ['browser', 'jupyter', 'mcp', 'tools', 'vscode']],
+  ['that somebody chose', [], '["mcp"]', ['mcp']],
+])('run has the plugins %s', (_, words, chosen, plugins) =>
+  withDirectory(async (directory) => {
+    const env = { XDG_STATE_HOME: directory, ...(chosen && { WORKCELL_PLUGINS: chosen }) };
+    const argv = ['run', '--backend', 'sandbox', '--verbose', ...words, 'true'];
+    const { stderr, exitCode } = await workcell(argv, { env, cwd: directory });
+    const cell = /cell (\w+) goes on/.exec(stderr)?.[1];
+    if (cell !== undefined) await workcell(['cells', 'stop', cell], { env });
+    expect(exitCode).toBe(0);
+    const lines = stderr.split('\n').filter((line) => line.startsWith('{'));
+    const ready = lines.map((line) => JSON.parse(line) as { msg: string; plugins?: string[] });
+    expect(ready.find(({ msg }) => msg === 'The trusted side is ready')?.plugins).toEqual(plugins);
+  }),
+);

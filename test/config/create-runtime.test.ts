@@ -89,7 +89,7 @@ describe('with none named', () => {
   test.each(['backend-unavailable', 'isolation-too-weak'] as const)(
     'the next one starts where the first fails with %s, and the record tells of no error',
     async (code) => {
-      const { facts, tier } = await (await loadBackend('sandbox')).probe();
+      const { facts = [], tier } = await (await loadBackend('sandbox')).probe();
       const { sandbox, docker, start } = await refusing(code);
       vi.spyOn(sandbox, 'probe').mockResolvedValue(lacking('No namespaces.'));
       vi.spyOn(docker, 'probe').mockResolvedValue({ ...lacking(''), available: true, tier, facts });

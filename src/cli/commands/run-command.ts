@@ -90,7 +90,7 @@ async function run(words: string[], options: RunCommandOptions): Promise<void> {
     // Here these are variables of the command, not of the cell.
     { ...options, env: undefined },
     interrupts.signal,
-    await judge(options),
+    { ...(await judge(options)), runsOnly: true },
   );
   const finish = await finisher(runtime, options);
   if (piped !== undefined) {
