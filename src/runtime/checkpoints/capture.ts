@@ -11,7 +11,9 @@ import { copyEntry } from './copy-entry.js';
 import type { Links } from './hard-links.js';
 import { Folder, isCopied, isWhiteout } from './layer-folder.js';
 import { linkEntry, settle } from './link-entry.js';
+import { isSameEntry } from './same-entry.js';
 import type { Whiteouts } from './whiteouts.js';
+import type { Found } from './workspace-view.js';
 
 export interface Layer {
   readonly path: string;
@@ -224,16 +226,33 @@ class Capture {
       this.#countEntry();
       return;
     }
-    const isSame = isSettled && this.#previous?.seen.get(path) === key;
-    if (isSame && before !== undefined) {
+    this.#count(stats);
+    if (
+      before !== undefined &&
+      (await this.#isCaptured(path, key, isSettled, { folder: upper, name, stats }, before))
+    )
       linkSync(before.at(name), to.at(name));
-      this.#count(stats);
-    } else {
-      this.#count(stats);
+    else {
       this.ownBytes += spaceOf(stats);
       await copyEntry(upper, name, stats, to);
     }
     if (stats.nlink > 1) this.#linked.set(inode, Buffer.from(`${this.#destination}/${path}`, 'latin1'));
+  }
+
+  /** Where the times of a file do not tell whether it changed, its content does: a second copy would take space. */
+  async #isCaptured(
+    path: string,
+    key: string,
+    isSettled: boolean,
+    { folder, name, stats }: Found,
+    before: Folder,
+  ): Promise<boolean> {
+    const seen = this.#previous?.seen.get(path);
+    if (isSettled && seen === key) return true;
+    const captured = before.stat(name);
+    if (captured === undefined || (seen !== key && seen !== `${key}${fresh}`)) return false;
+    const { signal } = this.#limits;
+    return isSameEntry({ folder, name, stats }, { folder: before, name, stats: captured }, { signal });
   }
 
   #addName(inode: string, path: string): void {

@@ -1,11 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createRuntime, type Runtime, type WorkspaceOption } from '../../../src/index.js';
+import { captureLayer, type Layer } from '../../../src/runtime/checkpoints/capture.js';
+import { Whiteouts } from '../../../src/runtime/checkpoints/whiteouts.js';
 
 const root = mkdtempSync(join(tmpdir(), 'capture-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -37,6 +39,21 @@ it.each([1, 60])(
     expect(existsSync(join(repo, 'd/new-1'))).toBe(true);
   },
 );
+
+it('shares what did not change, also where the times of a file do not tell', async () => {
+  const [upper, base, layers] = [directory('same', 'other'), directory(), directory()];
+  const whiteouts = new Whiteouts(layers);
+  const source = { upper, base, merged: upper, mapped: () => undefined };
+  const first = await captureLayer(source, join(layers, 'first'), whiteouts);
+  expect(first.ownBytes).toBe('same\nother\n'.length);
+  writeFileSync(join(upper, 'other'), 'OTHER\n');
+  const second = await captureLayer(source, join(layers, 'second'), whiteouts, first);
+  expect(second.ownBytes).toBe('OTHER\n'.length);
+  const inode = (layer: Layer, name: string) => lstatSync(join(layer.path, name)).ino;
+  expect(inode(second, 'same')).toBe(inode(first, 'same'));
+  expect(readFileSync(join(first.path, 'other'), 'utf8')).toBe('other\n');
+  expect(readFileSync(join(second.path, 'other'), 'utf8')).toBe('OTHER\n');
+});
 
 const mapping = `
 import mmap
