@@ -58,15 +58,15 @@ async function membersOf(
     members.push(member);
   };
   const lister: MemberReceiver = {
-    directory(member) {
+    async directory(member) {
       names.directory(member);
       note(member);
     },
-    symbolicLink(member, target) {
+    async symbolicLink(member, target) {
       names.symbolicLink(member, target);
       note(member);
     },
-    hardLink(member, target) {
+    async hardLink(member, target) {
       names.hardLink(member, target);
       note(member);
     },

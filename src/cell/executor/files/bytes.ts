@@ -10,6 +10,7 @@ const writeAsync = promisify(write);
 /** Up to this size a direct system call is quicker than a round through the thread pool. */
 const directBytes = 1024 * 1024;
 const pieceBytes = 256 * 1024;
+const leastBytes = 4096;
 
 /** Reads from the beginning to the end, but at most `limit` bytes. `expected` is the size as far as known. */
 export function readWhole(fd: number, expected: number, limit: number): Buffer {
@@ -84,6 +85,22 @@ export async function* readPieces(
     if (bytesRead === 0) return;
     position += bytesRead;
     yield piece.subarray(0, bytesRead);
+  }
+}
+
+/** From one descriptor to the other. One piece of memory carries all of it, so that there is nothing to collect. */
+export async function copyBytes(
+  from: number,
+  to: number,
+  { expected, signal }: { expected: number; signal: AbortSignal | undefined },
+): Promise<void> {
+  const piece = Buffer.allocUnsafe(Math.min(Math.max(expected + 1, leastBytes), pieceBytes));
+  for (let position = 0; ; ) {
+    checkCancelled(signal);
+    const { bytesRead } = await readAsync(from, piece, 0, piece.length, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    await writeLong(to, piece.subarray(0, bytesRead));
   }
 }
 

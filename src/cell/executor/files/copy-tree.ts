@@ -1,10 +1,10 @@
-import { constants, lstatSync, mkdirSync, readlinkSync, symlinkSync } from 'node:fs';
+import { constants, fchmod, lstatSync, mkdirSync, openSync, readlinkSync, symlinkSync } from 'node:fs';
+import { promisify } from 'node:util';
 import type { Pace } from '../../../base/pace.js';
-import { readPieces } from './bytes.js';
+import { copyBytes } from './bytes.js';
 import { at, type Directory, type Name } from './directory.js';
 import { problem, quote } from './file-errors.js';
 import { closeFile } from './free-space.js';
-import { NewFile } from './new-file.js';
 import { listEntries, mostNames } from './read-entries.js';
 import { maxDepth } from './visit.js';
 
@@ -13,7 +13,13 @@ interface Spot {
   readonly name: Name;
 }
 
-/** Copies a file, a link or a whole directory to a free name. Returns the number of files and links. */
+const changeMode = promisify(fchmod);
+const createOnly = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/**
+ * Copies a file, a link or a whole directory to a free name. Returns the number of files and links. What fails leaves a part
+ * there, so name something that nobody looks for.
+ */
 export async function copyInto(
   source: Spot,
   target: Spot,
@@ -79,9 +85,13 @@ async function copyDirectory(
 async function copyFile(source: Spot, target: Spot, signal: AbortSignal | undefined): Promise<void> {
   const { fd, stats } = source.directory.openFile(source.name, constants.O_RDONLY);
   try {
-    using file = new NewFile(target.directory);
-    for await (const piece of readPieces(fd, { signal })) await file.writeLong(piece);
-    file.commit(target.name, { mode: stats.mode & 0o777 });
+    const copied = openSync(at(target.directory, target.name), createOnly, 0o600);
+    try {
+      await copyBytes(fd, copied, { expected: stats.size, signal });
+      await changeMode(copied, stats.mode & 0o777);
+    } finally {
+      closeFile(copied);
+    }
   } finally {
     closeFile(fd);
   }

@@ -28,7 +28,7 @@ export interface Directory {
 }
 
 /** `O_PATH`: refers to a file without opening it; Node does not name this Linux flag. */
-export const pathOnly = 0o10000000;
+const pathOnly = 0o10000000;
 const quiet = constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** Opens a directory of this machine. `follow`: whether its own name may be a symbolic link. */

@@ -24,6 +24,7 @@ export class Tree {
   readonly #files: FileTree;
   readonly #closing = new AbortController();
   #root: Directory | undefined;
+  #lastChange: Promise<unknown> = Promise.resolve();
 
   constructor(files: FileTree) {
     this.#files = files;
@@ -42,6 +43,13 @@ export class Tree {
       throw new WorkcellError('runtime-closed', 'The cell is closed; start a new one.');
     if (this.#root.isRemoved()) this.#reopen(this.#root);
     return this.#root;
+  }
+
+  /** Changes one after the other, so that none replaces what another has looked at. One change must not wait for another. */
+  inOrder<Result>(change: () => Promise<Result>): Promise<Result> {
+    const changed = this.#lastChange.then(change);
+    this.#lastChange = changed.catch(() => {});
+    return changed;
   }
 
   /** Finds where a path leads. The caller disposes of the place. */

@@ -1,10 +1,12 @@
 /**
- * Takes names and descriptors away without holding up the rest of the program. The system frees the space of a file with
- * the last of them, and for gigabytes that takes a second. A thread of the pool closes the last descriptor of a long file.
+ * Calls that last as long as others decide, made by a thread of the pool. Taking a name away waits for a program that
+ * writes to the file; taking a directory away waits until the system has freed what was removed from it; and whoever has
+ * the last name or descriptor frees the space, which takes a second for gigabytes.
  */
-import { close, closeSync, constants, fstatSync, lstatSync, openSync, renameSync, unlinkSync } from 'node:fs';
-import { pathOnly } from './directory.js';
+import { close, closeSync, fstatSync } from 'node:fs';
+import { rename, rmdir, unlink } from 'node:fs/promises';
 
+/** Most paths here lead through an open directory. Keep it open until the call has ended, also when it fails. */
 type Path = string | Buffer;
 
 const blockBytes = 512;
@@ -12,34 +14,18 @@ const longBlocks = (8 * 1024 * 1024) / blockBytes;
 
 export function closeFile(fd: number): void {
   if (fstatSync(fd).blocks < longBlocks) closeSync(fd);
-  else closeLater(fd);
+  else close(fd, () => {});
 }
 
-export function unlinkFile(path: Path): void {
-  using _held = holdLong(path);
-  unlinkSync(path);
+export function unlinkFile(path: Path): Promise<void> {
+  return unlink(path);
 }
 
-/** Replaces what has the new name, as `renameSync` does. */
-export function renameFile(from: Path, to: Path): void {
-  using _held = holdLong(to);
-  renameSync(from, to);
+export function removeDirectory(path: Path): Promise<void> {
+  return rmdir(path);
 }
 
-/** Keeps the space of a long file until the caller has taken its name away. */
-function holdLong(path: Path): Disposable | undefined {
-  if (process.platform !== 'linux') return undefined;
-  const stats = lstatSync(path, { throwIfNoEntry: false });
-  if (!stats?.isFile() || stats.blocks < longBlocks) return undefined;
-  try {
-    const fd = openSync(path, pathOnly | constants.O_NOFOLLOW);
-    return { [Symbol.dispose]: () => closeLater(fd) };
-  } catch {
-    // Another process was faster; the caller's own call tells.
-    return undefined;
-  }
-}
-
-function closeLater(fd: number): void {
-  close(fd, () => {});
+/** Replaces what has the new name, but for a directory with entries. */
+export function renameFile(from: Path, to: Path): Promise<void> {
+  return rename(from, to);
 }

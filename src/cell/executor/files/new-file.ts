@@ -1,10 +1,13 @@
 /** A file that takes its place only when it is complete: written under a hidden name, then renamed. */
 import { randomBytes } from 'node:crypto';
-import { constants, fchmodSync, fchownSync, fstatSync, openSync, type Stats, unlinkSync } from 'node:fs';
+import { constants, fchmod, fchownSync, fstatSync, openSync, type Stats } from 'node:fs';
+import { promisify } from 'node:util';
 import { writeLong, writeWhole } from './bytes.js';
 import { at, type Directory, type Name } from './directory.js';
 import { isErrno } from './file-errors.js';
-import { closeFile, renameFile } from './free-space.js';
+import { closeFile, renameFile, unlinkFile } from './free-space.js';
+
+const changeMode = promisify(fchmod);
 
 const hiddenPrefix = '.workcell-';
 
@@ -39,19 +42,19 @@ export class NewFile {
   }
 
   /** Puts the file in its place. `replaced`: the file whose owner it takes over, where the system allows that. */
-  commit(name: Name, options: { mode: number; replaced?: Stats | undefined }): void {
+  async commit(name: Name, options: { mode: number; replaced?: Stats | undefined }): Promise<void> {
     if (options.replaced !== undefined) this.#takeOwner(options.replaced);
-    fchmodSync(this.fd, options.mode);
-    renameFile(at(this.#directory, this.#hidden), at(this.#directory, name));
+    await changeMode(this.fd, options.mode);
+    await renameFile(at(this.#directory, this.#hidden), at(this.#directory, name));
     this.#release();
   }
 
   /** Leaves nothing behind; does nothing after a commit. */
-  discard(): void {
+  async discard(): Promise<void> {
     if (!this.#open) return;
     try {
       // Before the descriptor closes, which then frees the space where that holds up nobody.
-      unlinkSync(at(this.#directory, this.#hidden));
+      await unlinkFile(at(this.#directory, this.#hidden));
     } catch (error) {
       if (!isErrno(error, 'ENOENT')) throw error;
     } finally {
@@ -59,8 +62,8 @@ export class NewFile {
     }
   }
 
-  [Symbol.dispose](): void {
-    this.discard();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.discard();
   }
 
   #takeOwner({ uid, gid }: Stats): void {

@@ -1,9 +1,9 @@
-import { lstatSync, renameSync, rmdirSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { Pace } from '../../../base/pace.js';
-import { at, type Directory, type Name } from './directory.js';
+import { at, type Directory, type Entry, type Name } from './directory.js';
 import { explained, isErrno, problem, quote, refusal } from './file-errors.js';
 import type { Tree } from './file-tree.js';
-import { unlinkFile } from './free-space.js';
+import { removeDirectory, renameFile, unlinkFile } from './free-space.js';
 import { hiddenName } from './new-file.js';
 import { listEntries } from './read-entries.js';
 import type { Place } from './resolve-beneath.js';
@@ -11,6 +11,7 @@ import type { Place } from './resolve-beneath.js';
 /** How many levels are open at once; move deeper ones up first. */
 const openLevels = 64;
 const maxRounds = 10_000;
+const batch = 64;
 
 export interface RemoveOptions {
   readonly recursive?: boolean | undefined;
@@ -38,9 +39,9 @@ export function remove(
     const stats = lstatSync(at(target.directory, target.name), { throwIfNoEntry: false });
     if (stats === undefined && options.force) return { path: target.path, removed: false };
     if (stats === undefined) throw refusal('ENOENT');
-    if (!stats.isDirectory()) unlinkFile(at(target.directory, target.name));
+    if (!stats.isDirectory()) await tree.inOrder(() => unlinkFile(at(target.directory, target.name)));
     else if (options.recursive) await removeTree(target.directory, target.name, new Pace(options.signal));
-    else rmdirSync(at(target.directory, target.name));
+    else await removeDirectory(at(target.directory, target.name));
     return { path: target.path, removed: true };
   });
 }
@@ -57,13 +58,13 @@ export function checkNotRoot(place: Place, path: string, verb: string): void {
 
 /** Removes a file, a link or a whole directory. */
 export async function removeTree(parent: Directory, name: Name, pace: Pace): Promise<void> {
-  if (tryUnlink(parent, name)) return;
+  if (await tryUnlink(parent, name)) return;
   const top = parent.open(name);
   try {
     // Rounds repeat while deeper parts move up, or while a process in the cell adds new files.
     for (let round = 0; round < maxRounds; round++) {
       await empty(top, top, 1, pace);
-      if (tryRemoveDirectory(parent, name)) return;
+      if (await tryRemoveDirectory(parent, name)) return;
     }
   } finally {
     top.close();
@@ -74,28 +75,52 @@ export async function removeTree(parent: Directory, name: Name, pace: Pace): Pro
 async function empty(directory: Directory, top: Directory, depth: number, pace: Pace): Promise<void> {
   // The next round sees the names beyond those that one round reads.
   const { entries } = await listEntries(directory, pace);
-  for (const entry of entries) {
+  for (let start = 0; start < entries.length; start += batch) {
+    for (const name of await unlinkAll(directory, entries.slice(start, start + batch))) {
+      await pace.step();
+      await emptyBelow(directory, name, top, depth, pace);
+    }
     await pace.step();
-    if (!entry.isDirectory && tryUnlink(directory, entry.name)) continue;
-    if (depth >= openLevels) {
-      ignoreMissing(() => renameSync(at(directory, entry.name), at(top, hiddenName())));
-      continue;
-    }
-    const child = ignoreMissing(() => directory.open(entry.name));
-    if (child === undefined) continue;
-    try {
-      await empty(child, top, depth + 1, pace);
-    } finally {
-      child.close();
-    }
-    tryRemoveDirectory(directory, entry.name);
   }
 }
 
-/** True when it removed the name; false when that is a directory. */
-function tryUnlink(directory: Directory, name: Name): boolean {
+async function emptyBelow(
+  directory: Directory,
+  name: Name,
+  top: Directory,
+  depth: number,
+  pace: Pace,
+): Promise<void> {
+  if (depth >= openLevels) {
+    await renameFile(at(directory, name), at(top, hiddenName())).catch(ignoreMissing);
+    return;
+  }
+  const child = tryOpen(directory, name);
+  if (child === undefined) return;
   try {
-    unlinkFile(at(directory, name));
+    await empty(child, top, depth + 1, pace);
+  } finally {
+    child.close();
+  }
+  await tryRemoveDirectory(directory, name);
+}
+
+/** Several at once, because each takes a round through the pool. Returns the names of directories. */
+async function unlinkAll(directory: Directory, entries: readonly Entry[]): Promise<Name[]> {
+  const outcomes = await Promise.allSettled(
+    entries.map(async ({ name, isDirectory }) => !isDirectory && (await tryUnlink(directory, name))),
+  );
+  return entries.flatMap(({ name }, index) => {
+    const outcome = outcomes[index];
+    if (outcome?.status === 'rejected') throw outcome.reason;
+    return outcome?.value ? [] : [name];
+  });
+}
+
+/** True when it removed the name; false when that is a directory. */
+async function tryUnlink(directory: Directory, name: Name): Promise<boolean> {
+  try {
+    await unlinkFile(at(directory, name));
     return true;
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return true;
@@ -107,9 +132,9 @@ function tryUnlink(directory: Directory, name: Name): boolean {
 }
 
 /** False when the directory is not empty yet. */
-function tryRemoveDirectory(directory: Directory, name: Name): boolean {
+async function tryRemoveDirectory(directory: Directory, name: Name): Promise<boolean> {
   try {
-    rmdirSync(at(directory, name));
+    await removeDirectory(at(directory, name));
     return true;
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return true;
@@ -119,11 +144,14 @@ function tryRemoveDirectory(directory: Directory, name: Name): boolean {
 }
 
 /** A process in the cell may replace what we just saw; the next round sees the new state. */
-function ignoreMissing<T>(operation: () => T): T | undefined {
+function ignoreMissing(error: unknown): undefined {
+  if (!isErrno(error, 'ENOENT', 'ENOTDIR')) throw error;
+}
+
+function tryOpen(directory: Directory, name: Name): Directory | undefined {
   try {
-    return operation();
+    return directory.open(name);
   } catch (error) {
-    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return undefined;
-    throw error;
+    return ignoreMissing(error);
   }
 }

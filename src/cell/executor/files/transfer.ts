@@ -1,8 +1,8 @@
 /** Moves and copies. The result appears under its name at once, or not at all. */
-import { lstatSync, renameSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { Pace } from '../../../base/pace.js';
 import { copyInto } from './copy-tree.js';
-import { at } from './directory.js';
+import { at, type Name } from './directory.js';
 import { explained, isErrno, problem, quote, refusal } from './file-errors.js';
 import type { Tree } from './file-tree.js';
 import { renameFile } from './free-space.js';
@@ -25,12 +25,12 @@ export interface Transferred {
 export function move(tree: Tree, from: string, to: string, options: TransferOptions): Promise<Transferred> {
   return transfer(tree, { verb: 'move', from, to, options }, async (source, target, pace) => {
     try {
-      await put(source, target, pace);
+      await put(tree, source, target, pace);
       return 0;
     } catch (error) {
       if (!isErrno(error, 'EXDEV')) throw error;
     }
-    const files = await copyInPlace(source, target, pace, options);
+    const files = await copyInPlace(tree, source, target, pace, options);
     await removeTree(source.directory, source.name, pace);
     return files;
   });
@@ -45,7 +45,7 @@ export function copy(tree: Tree, from: string, to: string, options: TransferOpti
         from,
       );
     }
-    return copyInPlace(source, target, pace, options);
+    return copyInPlace(tree, source, target, pace, options);
   });
 }
 
@@ -75,6 +75,7 @@ function transfer(
 }
 
 async function copyInPlace(
+  tree: Tree,
   source: Place,
   target: Place,
   pace: Pace,
@@ -83,7 +84,7 @@ async function copyInPlace(
   const hidden = hiddenName();
   try {
     const files = await copyInto(source, { directory: target.directory, name: hidden }, pace, options.signal);
-    await put({ directory: target.directory, name: hidden }, target, pace);
+    await put(tree, { directory: target.directory, name: hidden }, target, pace);
     return files;
   } catch (error) {
     await removeTree(target.directory, hidden, new Pace(undefined));
@@ -94,23 +95,29 @@ async function copyInPlace(
 type Spot = Pick<Place, 'directory' | 'name'>;
 
 /** Renames. Puts a directory in the way, which a rename does not replace, aside first and removes it after. */
-async function put(source: Spot, target: Spot, pace: Pace): Promise<void> {
+async function put(tree: Tree, source: Spot, target: Spot, pace: Pace): Promise<void> {
+  const aside = await tree.inOrder(() => exchange(source, target));
+  if (aside !== undefined) await removeTree(target.directory, aside, pace);
+}
+
+/** Returns the name of what was put aside. */
+async function exchange(source: Spot, target: Spot): Promise<Name | undefined> {
   const goal = at(target.directory, target.name);
   try {
-    renameFile(at(source.directory, source.name), goal);
-    return;
+    await renameFile(at(source.directory, source.name), goal);
+    return undefined;
   } catch (error) {
     if (!isErrno(error, 'ENOTEMPTY', 'EEXIST', 'EISDIR', 'ENOTDIR')) throw error;
   }
   const aside = hiddenName();
-  renameSync(goal, at(target.directory, aside));
+  await renameFile(goal, at(target.directory, aside));
   try {
-    renameSync(at(source.directory, source.name), goal);
+    await renameFile(at(source.directory, source.name), goal);
   } catch (error) {
-    renameSync(at(target.directory, aside), goal);
+    await renameFile(at(target.directory, aside), goal);
     throw error;
   }
-  await removeTree(target.directory, aside, pace);
+  return aside;
 }
 
 function isBeneath(names: readonly string[], ancestor: readonly string[]): boolean {

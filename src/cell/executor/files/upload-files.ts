@@ -33,7 +33,7 @@ async function uploadFile(
   checkCancelled(signal);
   using place = resolveTarget(tree, path);
   const replaced = checkReplaceable(place);
-  using file = new NewFile(place.directory);
+  await using file = new NewFile(place.directory);
   let sizeBytes = 0;
   for await (const chunk of content) {
     checkCancelled(signal);
@@ -41,6 +41,7 @@ async function uploadFile(
     sizeBytes += chunk.length;
   }
   checkCancelled(signal);
-  file.commit(place.name, { mode: mode === undefined ? modeOf(replaced) : mode & 0o777, replaced });
+  const options = { mode: mode === undefined ? modeOf(replaced) : mode & 0o777, replaced };
+  await tree.inOrder(() => file.commit(place.name, options));
   return { path: place.path, files: 1, sizeBytes };
 }

@@ -1,15 +1,15 @@
 import {
   accessSync,
   constants,
-  fchmodSync,
+  fchmod,
   fstatSync,
-  ftruncateSync,
+  ftruncate,
   lstatSync,
   openSync,
-  readFileSync,
   type Stats,
 } from 'node:fs';
-import { writeWhole } from './bytes.js';
+import { promisify } from 'node:util';
+import { readLong, writeLong } from './bytes.js';
 import { at, checkRegular, type OpenFile } from './directory.js';
 import { explained, isErrno, refusal } from './file-errors.js';
 import type { Tree } from './file-tree.js';
@@ -17,9 +17,12 @@ import { closeFile } from './free-space.js';
 import { NewFile } from './new-file.js';
 import type { Place } from './resolve-beneath.js';
 
+const changeMode = promisify(fchmod);
+const truncate = promisify(ftruncate);
+
 const defaultMode = 0o644;
 
-/** We read it in one go, and answer nothing else meanwhile. */
+/** We hold it in memory. */
 const mostCopiedBytes = 64 * 1024 * 1024;
 
 export interface Written {
@@ -30,15 +33,17 @@ export interface Written {
 }
 
 /** Writes a file whole. Readers see the old content or the new one, never a mixture. */
-export function writeFile(tree: Tree, path: string, data: Uint8Array, mode?: number): Written {
-  return explained('write', path, () => {
-    using place = resolveTarget(tree, path);
-    const replaced = checkReplaceable(place);
-    using file = new NewFile(place.directory);
-    file.write(data);
-    file.commit(place.name, { mode: mode ?? modeOf(replaced), replaced });
-    return { path: place.path, sizeBytes: data.length, created: replaced === undefined };
-  });
+export function writeFile(tree: Tree, path: string, data: Uint8Array, mode?: number): Promise<Written> {
+  return explained('write', path, () =>
+    tree.inOrder(async () => {
+      using place = resolveTarget(tree, path);
+      const replaced = checkReplaceable(place);
+      await using file = new NewFile(place.directory);
+      file.write(data);
+      await file.commit(place.name, { mode: mode ?? modeOf(replaced), replaced });
+      return { path: place.path, sizeBytes: data.length, created: replaced === undefined };
+    }),
+  );
 }
 
 /** Replaces a file of any size, unless it is no longer as it was; tells whether it did. */
@@ -52,11 +57,13 @@ export function replaceUnchanged(
     using place = resolveTarget(tree, path);
     const replaced = checkReplaceable(place);
     if (replaced === undefined) return false;
-    using file = new NewFile(place.directory);
+    await using file = new NewFile(place.directory);
     await file.writeLong(data);
-    if (!isSame(lstatSync(at(place.directory, place.name)), expected)) return false;
-    file.commit(place.name, { mode: modeOf(replaced), replaced });
-    return true;
+    return await tree.inOrder(async () => {
+      if (!isSame(lstatSync(at(place.directory, place.name)), expected)) return false;
+      await file.commit(place.name, { mode: modeOf(replaced), replaced });
+      return true;
+    });
   });
 }
 
@@ -65,33 +72,35 @@ export function isSame(left: Stats, right: Stats): boolean {
 }
 
 /** Adds to the end of a file. */
-export function appendFile(tree: Tree, path: string, data: Uint8Array, mode?: number): Written {
-  return explained('append to', path, () => {
-    using place = resolveTarget(tree, path);
-    const created = place.stats === undefined;
-    const { fd } = created ? createForAppend(place) : openForAppend(place);
-    try {
-      const { nlink } = fstatSync(fd);
-      if (nlink > 1) return appendToCopy(place, data, mode);
-      writeEnd(fd, data);
-      if (mode !== undefined) fchmodSync(fd, mode);
-      return { path: place.path, sizeBytes: fstatSync(fd).size, created };
-    } finally {
-      closeFile(fd);
-    }
-  });
+export function appendFile(tree: Tree, path: string, data: Uint8Array, mode?: number): Promise<Written> {
+  return explained('append to', path, () =>
+    tree.inOrder(async () => {
+      using place = resolveTarget(tree, path);
+      const created = place.stats === undefined;
+      const { fd } = created ? createForAppend(place) : openForAppend(place);
+      try {
+        const { nlink } = fstatSync(fd);
+        if (nlink > 1) return await appendToCopy(place, data, mode);
+        await writeEnd(fd, data);
+        if (mode !== undefined) await changeMode(fd, mode);
+        return { path: place.path, sizeBytes: fstatSync(fd).size, created };
+      } finally {
+        closeFile(fd);
+      }
+    }),
+  );
 }
 
 /** Another name of the file may be outside the cell, so write to a new file that has only this name. */
-function appendToCopy(place: Place, data: Uint8Array, mode?: number): Written {
+async function appendToCopy(place: Place, data: Uint8Array, mode?: number): Promise<Written> {
   const { fd, stats } = place.directory.openFile(place.name, constants.O_RDONLY);
   try {
     if (stats.size > mostCopiedBytes) throw refusal('SHARED');
-    using file = new NewFile(place.directory);
-    const old = readFileSync(fd);
-    file.write(old);
-    file.write(data);
-    file.commit(place.name, { mode: mode ?? modeOf(stats), replaced: stats });
+    await using file = new NewFile(place.directory);
+    const old = await readLong(fd, stats.size, mostCopiedBytes);
+    await file.writeLong(old);
+    await file.writeLong(data);
+    await file.commit(place.name, { mode: mode ?? modeOf(stats), replaced: stats });
     return { path: place.path, sizeBytes: old.length + data.length, created: false };
   } finally {
     closeFile(fd);
@@ -99,14 +108,14 @@ function appendToCopy(place: Place, data: Uint8Array, mode?: number): Written {
 }
 
 /** Adds all of the data or, where the space does not suffice, nothing. */
-function writeEnd(fd: number, data: Uint8Array): void {
+async function writeEnd(fd: number, data: Uint8Array): Promise<void> {
   const { size } = fstatSync(fd);
   try {
-    writeWhole(fd, data);
+    await writeLong(fd, data);
   } catch (error) {
     const grown = fstatSync(fd).size - size;
     // More bytes than we wrote come from others and stay.
-    if (grown > 0 && grown < data.length) ftruncateSync(fd, size);
+    if (grown > 0 && grown < data.length) await truncate(fd, size);
     throw error;
   }
 }

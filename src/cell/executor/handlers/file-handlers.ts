@@ -10,9 +10,9 @@ import type { Handler } from '../handler-context.js';
 
 export const read: Handler<'read'> = (action, { tree }, { signal }) => readFile(tree, action, signal);
 
-export const write: Handler<'write'> = ({ path, content, encoding, mode, append }, { tree }) => {
+export const write: Handler<'write'> = async ({ path, content, encoding, mode, append }, { tree }) => {
   const data = encoding === 'base64' ? decodeBase64(content) : Buffer.from(content);
-  const written = append ? appendFile(tree, path, data, mode) : writeFile(tree, path, data, mode);
+  const written = await (append ? appendFile : writeFile)(tree, path, data, mode);
   return { observation: 'write', ...written };
 };
 

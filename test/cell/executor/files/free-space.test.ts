@@ -1,22 +1,28 @@
-/** What the owner does to long files of a cell takes no time of its event loop. */
+/** What the owner does to names and long files of a cell takes no time of its event loop, however long the system takes. */
 import { execFileSync } from 'node:child_process';
 import {
   closeSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
   read,
   readdirSync,
+  readFileSync,
   readlinkSync,
   rmSync,
+  statSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openRoot } from '../../../../src/cell/executor/files/directory.js';
-import { closeFile, renameFile, unlinkFile } from '../../../../src/cell/executor/files/free-space.js';
+import { closeFile } from '../../../../src/cell/executor/files/free-space.js';
 import { NewFile } from '../../../../src/cell/executor/files/new-file.js';
+import { upload } from '../../../../src/cell/executor/files/upload-files.js';
+import { makeScratch, type Scratch } from './scratch.js';
 
 const long = Buffer.alloc(9 << 20, 1);
 let folder: string;
@@ -42,24 +48,6 @@ const write = (name: string, data: Buffer | string) => {
   return path;
 };
 
-const ways: Record<string, () => void> = {
-  'a name that goes': () => unlinkFile(write('old', long)),
-  'a name that another file takes': () => renameFile(write('new', 'short'), write('old', long)),
-  'a descriptor that closes': () => {
-    const path = write('old', long);
-    const fd = openSync(path, 'r');
-    rmSync(path);
-    closeFile(fd);
-  },
-  'a file that is never complete': () => {
-    const directory = openRoot(folder, false);
-    const file = new NewFile(directory);
-    file.write(long);
-    file.discard();
-    directory.close();
-  },
-};
-
 /** Lets every thread of the pool wait for a byte. Returns what sends them. */
 function occupyPool(): () => Promise<void> {
   const pipe = join(folder, 'pipe');
@@ -78,21 +66,105 @@ function occupyPool(): () => Promise<void> {
   };
 }
 
-for (const [what, act] of Object.entries(ways))
-  test(`another thread frees a long file: ${what}`, async () => {
-    const goOn = occupyPool();
-    act();
-    expect(kept()).toHaveLength(1);
-    await goOn();
-    await vi.waitFor(() => expect(kept()).toEqual([]));
-    expect(readdirSync(folder).filter((name) => name !== 'old')).toEqual([]);
-  });
+test('another thread frees a long file whose descriptor closes', async () => {
+  const path = write('old', long);
+  const fd = openSync(path, 'r');
+  rmSync(path);
+  const goOn = occupyPool();
+  closeFile(fd);
+  expect(kept()).toHaveLength(1);
+  await goOn();
+  await vi.waitFor(() => expect(kept()).toEqual([]));
+});
 
 test('closes a short file at once', () => {
-  const path = write('short', 'text');
-  const fd = openSync(path, 'r');
-  unlinkFile(path);
+  const fd = openSync(write('short', 'text'), 'r');
   closeFile(fd);
-  expect(kept()).toEqual([]);
   expect(() => closeSync(fd)).toThrow('EBADF');
 });
+
+test('a file that is never complete leaves nothing', async () => {
+  const directory = openRoot(folder, false);
+  const file = new NewFile(directory);
+  file.write(long);
+  const goOn = occupyPool();
+  const discarded = file.discard();
+  await turns();
+  expect(readdirSync(folder)).toHaveLength(1);
+  await goOn();
+  await discarded;
+  directory.close();
+  await vi.waitFor(() => expect(kept()).toEqual([]));
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+/** Each takes a name away, or writes to what programs of the cell may be writing to. */
+const changes: Record<string, (scratch: Scratch) => Promise<unknown>> = {
+  'remove a file': ({ act }) => act({ action: 'remove', path: 'file' }),
+  'remove an empty directory': ({ act }) => act({ action: 'remove', path: 'empty' }),
+  'remove a tree': ({ act }) => act({ action: 'remove', path: 'tree', recursive: true }),
+  'write over a file': ({ act }) => act({ action: 'write', path: 'file', content: 'new' }),
+  'append to a file': ({ act }) => act({ action: 'write', path: 'file', content: 'new', append: true }),
+  'edit a file': ({ act }) => act({ action: 'edit', path: 'file', oldText: 'old', newText: 'new' }),
+  'upload over a file': ({ tree }) => upload(tree, 'file', chunks('new'), {}),
+  'copy over a file': ({ act }) => act({ action: 'copy', from: 'other', to: 'file', overwrite: true }),
+  'copy over a tree': ({ act }) => act({ action: 'copy', from: 'other', to: 'tree', overwrite: true }),
+  'move over a file': ({ act }) => act({ action: 'move', from: 'other', to: 'file', overwrite: true }),
+  'move over an empty directory': ({ act }) =>
+    act({ action: 'move', from: 'tree', to: 'empty', overwrite: true }),
+};
+
+for (const [what, change] of Object.entries(changes))
+  test(`waits for the system in another thread: ${what}`, async () => {
+    const scratch = makeScratch();
+    mkdirSync(join(scratch.root, 'empty'));
+    mkdirSync(join(scratch.root, 'tree', 'below'), { recursive: true });
+    for (const name of ['file', 'tree/below/file']) writeFileSync(join(scratch.root, name), 'old');
+    writeFileSync(join(scratch.root, 'other'), 'new');
+    const before = contents(scratch.root);
+    const goOn = occupyPool();
+    let ended = false;
+    const changed = change(scratch).finally(() => {
+      ended = true;
+    });
+    await turns();
+    expect(contents(scratch.root)).toEqual(before);
+    expect(ended).toBe(false);
+    await goOn();
+    await changed;
+    expect(contents(scratch.root)).not.toEqual(before);
+    expect(readdirSync(scratch.root, { recursive: true }).join()).not.toContain('.workcell-');
+  });
+
+test('writes and appends at once take place one after the other', async () => {
+  const { root, act } = makeScratch();
+  const written = await Promise.all(
+    ['a', 'b', 'c', 'd'].map((content, at) =>
+      act({ action: 'write', path: 'file', content, append: at > 0 }),
+    ),
+  );
+  expect(written.map(({ created }) => created)).toEqual([true, false, false, false]);
+  expect(readFileSync(join(root, 'file'), 'utf8')).toBe('abcd');
+});
+
+/** More than any of these takes that does not wait. */
+async function turns(): Promise<void> {
+  for (let count = 0; count < 100; count++) await turn();
+}
+
+async function* chunks(text: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(text);
+}
+
+/** Everything but what is not complete yet. */
+function contents(root: string): Record<string, string> {
+  const names = readdirSync(root, { recursive: true, encoding: 'utf8' }).sort();
+  return Object.fromEntries(
+    names
+      .filter((name) => !name.includes('.workcell-'))
+      .map((name) => {
+        const path = join(root, name);
+        return [name, statSync(path).isDirectory() ? 'directory' : readFileSync(path, 'utf8')];
+      }),
+  );
+}

@@ -25,9 +25,9 @@ async function* unpackedBytes(chunks: AsyncGenerator<Buffer>, budget: Budget): A
 async function unpackMember(entry: TarEntry, unpacker: Unpacker): Promise<void> {
   const { name, type, linkname, mode, content } = entry;
   if (type === 'file' || type === 'contiguous-file') await unpacker.file(name, mode, content);
-  else if (type === 'directory') unpacker.directory(name, mode);
-  else if (type === 'symlink') unpacker.symbolicLink(name, linkname);
-  else if (type === 'link') unpacker.hardLink(name, linkname);
+  else if (type === 'directory') await unpacker.directory(name, mode);
+  else if (type === 'symlink') await unpacker.symbolicLink(name, linkname);
+  else if (type === 'link') await unpacker.hardLink(name, linkname);
   else
     throw refused(`it is of the type ${type}`, 'Pack only files, directories and links.', { member: name });
 }

@@ -59,7 +59,7 @@ async function unpackMember(
   const stream = await archive.openReadStreamPromise(entry);
   try {
     const content = counted(stream, budget);
-    if (type === symbolicLink) unpacker.symbolicLink(member, await readTarget(content, member));
+    if (type === symbolicLink) await unpacker.symbolicLink(member, await readTarget(content, member));
     else await unpacker.file(member, mode, content);
   } finally {
     stream.destroy();

@@ -1,8 +1,8 @@
 /** Puts archive members below a directory. Writes no member through a link, and leaves none half written. */
-import { linkSync, lstatSync, mkdirSync, symlinkSync, unlinkSync } from 'node:fs';
+import { linkSync, lstatSync, mkdirSync, symlinkSync } from 'node:fs';
 import { at, type Directory } from '../directory.js';
 import { isErrno } from '../file-errors.js';
-import { renameFile } from '../free-space.js';
+import { renameFile, unlinkFile } from '../free-space.js';
 import { hiddenName, NewFile } from '../new-file.js';
 import { type Budget, refused } from './archive-limits.js';
 import { MemberNames, noFile } from './member-names.js';
@@ -24,12 +24,12 @@ export class Unpacker {
     this.#budget = budget;
   }
 
-  directory(member: string, mode: number | undefined): void {
+  async directory(member: string, mode: number | undefined): Promise<void> {
     this.#budget.entry();
     const names = this.#names.directory(member);
     const name = names.at(-1);
     if (name === undefined) return;
-    this.#inParent(names, (parent) => {
+    await this.#inParent(names, (parent) => {
       // Leave the owner all rights, or we could not write the members below.
       makeDirectory(parent, name, ((mode ?? 0o755) & permissionBits) | 0o700);
       openMember(parent, name, member).close();
@@ -42,48 +42,51 @@ export class Unpacker {
     const name = names.at(-1) as string;
     const parent = this.#openParent(names);
     try {
-      using file = new NewFile(parent);
+      await using file = new NewFile(parent);
       for await (const chunk of content) {
         await file.writeLong(chunk);
         this.sizeBytes += chunk.length;
       }
-      file.commit(name, { mode: (mode || 0o644) & permissionBits });
+      await file.commit(name, { mode: (mode || 0o644) & permissionBits });
       this.files++;
     } finally {
       if (parent !== this.#root) parent.close();
     }
   }
 
-  symbolicLink(member: string, target: string): void {
+  async symbolicLink(member: string, target: string): Promise<void> {
     this.#budget.entry();
     const names = this.#names.symbolicLink(member, target);
     const name = names.at(-1) as string;
-    this.#inParent(names, (parent) => {
-      putInPlace(parent, name, (hidden) => symlinkSync(target, at(parent, hidden)));
-    });
+    await this.#inParent(names, (parent) =>
+      putInPlace(parent, name, (hidden) => symlinkSync(target, at(parent, hidden))),
+    );
     this.files++;
   }
 
   /** A second name for a member that we unpacked earlier. */
-  hardLink(member: string, target: string): void {
+  async hardLink(member: string, target: string): Promise<void> {
     this.#budget.entry();
     const { names, target: targetNames } = this.#names.hardLink(member, target);
     const name = names.at(-1) as string;
     const targetName = targetNames.at(-1) as string;
-    this.#inParent(targetNames, (source) => {
+    await this.#inParent(targetNames, async (source) => {
       const stats = lstatSync(at(source, targetName), { throwIfNoEntry: false });
       if (!stats?.isFile()) throw noFile(member, target);
-      this.#inParent(names, (parent) => {
-        putInPlace(parent, name, (hidden) => linkSync(at(source, targetName), at(parent, hidden)));
-      });
+      await this.#inParent(names, (parent) =>
+        putInPlace(parent, name, (hidden) => linkSync(at(source, targetName), at(parent, hidden))),
+      );
     });
     this.files++;
   }
 
-  #inParent(names: readonly string[], work: (parent: Directory) => void): void {
+  async #inParent(
+    names: readonly string[],
+    work: (parent: Directory) => void | Promise<void>,
+  ): Promise<void> {
     const parent = this.#openParent(names);
     try {
-      work(parent);
+      await work(parent);
     } finally {
       if (parent !== this.#root) parent.close();
     }
@@ -125,23 +128,15 @@ function openMember(parent: Directory, name: string, member: string): Directory 
   }
 }
 
-function putInPlace(parent: Directory, name: string, make: (hidden: string) => void): void {
+async function putInPlace(parent: Directory, name: string, make: (hidden: string) => void): Promise<void> {
   const hidden = hiddenName();
   make(hidden);
   try {
-    renameFile(at(parent, hidden), at(parent, name));
-  } catch (error) {
-    unlinkSync(at(parent, hidden));
-    throw error;
-  }
-  // A rename between two names of one file does nothing and leaves both.
-  ignoreMissing(() => unlinkSync(at(parent, hidden)));
-}
-
-function ignoreMissing(operation: () => void): void {
-  try {
-    operation();
-  } catch (error) {
-    if (!isErrno(error, 'ENOENT')) throw error;
+    await renameFile(at(parent, hidden), at(parent, name));
+  } finally {
+    // A rename that fails, or between two names of one file, leaves both.
+    await unlinkFile(at(parent, hidden)).catch((error: unknown) => {
+      if (!isErrno(error, 'ENOENT')) throw error;
+    });
   }
 }
