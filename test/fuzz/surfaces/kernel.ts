@@ -9,7 +9,7 @@ const source = readFileSync(new URL('../generators/kernel.py', import.meta.url),
 const timeoutMs = 4000;
 
 export const kernel: Surface = {
-  backends: ['sandbox'],
+  backends: ['sandbox', 'docker'],
   mostBytes: 384 << 20,
 
   async warmUp({ runtime }) {
