@@ -7,7 +7,7 @@ import { type Isolation, WorkcellError } from '../../protocol/index.js';
 import { openPipes } from './anonymous-pipes.js';
 import type { CellProcess, ExitStatus, LaunchedProcess, Launcher, SpawnOptions } from './launcher.js';
 import { nodeCommand } from './node-command.js';
-import { readProcessTable, withDescendants } from './process-table.js';
+import { readProcess, readProcessTable, withDescendants } from './process-table.js';
 import { spawnPty } from './pty.js';
 import { makeFleeting } from './scratch.js';
 import { spawnFailure } from './spawn-failure.js';
@@ -37,6 +37,7 @@ export function createHostLauncher(options: {
   const starts = new Starts();
   /** The processes that the last look found: they stay ours whatever they do to their environment. */
   let known = new Map<number, CellProcess>();
+  let others: readonly CellProcess[] = [];
   let closing: Promise<void> | undefined;
 
   async function start<T extends { pid: number; exited: Promise<ExitStatus> }>(
@@ -64,6 +65,7 @@ export function createHostLauncher(options: {
     }
     const own = withDescendants(all, [...starts.running(), ...orphans.keys()]);
     const present = new Set(own.map((entry) => entry.pid));
+    others = all.filter(({ pid }) => !present.has(pid));
     const related = own.map((entry) =>
       present.has(entry.parentPid)
         ? entry
@@ -91,6 +93,18 @@ export function createHostLauncher(options: {
     for (const pid of pids) sendSignal(pid, name);
   }
 
+  /** A group that has a process of others is another one of the same number. */
+  function killGroups(ids: Iterable<number>): void {
+    for (const id of ids)
+      if (id > 1 && !others.some((entry) => entry.groupId === id && isForeign(entry)))
+        sendSignal(-id, 'SIGKILL');
+  }
+
+  /** One that has ended since the look may have been ours: its mark was gone with it. */
+  function isForeign({ pid, startTicks }: CellProcess): boolean {
+    return readMark(pid, cell) === undefined && readProcess(pid)?.startTicks === startTicks;
+  }
+
   async function end(): Promise<void> {
     const deadline = performance.now() + vanishMs;
     // A process may start another between the look and the kill; each round leaves fewer that could. No event reports
@@ -98,6 +112,7 @@ export function createHostLauncher(options: {
     for (;;) {
       const remaining = processes();
       if (remaining.length === 0 || performance.now() > deadline) break;
+      killGroups(new Set(remaining.map((entry) => entry.groupId)));
       signal(
         remaining.map((entry) => entry.pid),
         'SIGKILL',
@@ -125,6 +140,7 @@ export function createHostLauncher(options: {
     dial: (host, port) => connectTo({ host, port }),
     processes,
     signal,
+    killGroups,
     close() {
       closing ??= end();
       return closing;

@@ -10,7 +10,7 @@ const haltMs = 2000;
 /** So many rounds in a row must find more before the cell halts: in one, any process of the cell may just have ended. */
 const growingRounds = 3;
 
-type Place = Pick<Launcher, 'processes' | 'signal' | 'whileHalted'>;
+type Place = Pick<Launcher, 'processes' | 'signal' | 'killGroups' | 'whileHalted'>;
 
 /**
  * Sends a signal to the processes with the given ids, the members of the groups and sessions they lead, and all their
@@ -22,22 +22,24 @@ export async function killTree(
   roots: readonly number[],
   signal: NodeJS.Signals,
 ): Promise<void> {
-  if (signal === 'SIGKILL') await killAll(launcher, (processes) => findTree(processes, roots));
+  if (signal === 'SIGKILL')
+    await killAll(launcher, (processes) => findTree(processes, roots), { groups: roots });
   else launcher.signal(pidsOf(findTree(launcher.processes(), roots)), signal);
 }
 
 /**
  * Kills what `select` finds, with all descendants, until it finds nothing or the time is up. The first kill happens
- * at once.
+ * at once. `groups`: those that they lead, which may have members that no list shows.
  *
  * A chain of processes that fork and end can be faster than rounds of listing and killing, for ever, and can be
- * missing from every list. So when some rounds in a row find more, or a process that ended before we could look at it, halt
+ * missing from every list. A chain that stays in a group ends with the group, where the launcher can kill
+ * that. And when some rounds in a row find more, or a process that ended before we could look at it, halt
  * the cell for the next one, if the launcher can. Do not halt it earlier: other processes in the cell would wait for it.
  */
 export async function killAll(
   launcher: Place,
   select: (processes: readonly CellProcess[]) => readonly CellProcess[],
-  withinMs = vanishMs,
+  { withinMs = vanishMs, groups = [] }: { withinMs?: number; groups?: readonly number[] } = {},
 ): Promise<void> {
   const deadline = performance.now() + withinMs;
   const doomed = new Map<number, number>();
@@ -56,6 +58,7 @@ export async function killAll(
     const fresh = tree.filter((entry) => !isDoomed(entry));
     if (doomed.size > 0 && fresh.length > 0) isGrowing = true;
     for (const entry of fresh) doomed.set(entry.pid, entry.startTicks);
+    launcher.killGroups?.(new Set([...groups, ...wholeGroups(all, tree)]));
     launcher.signal(pidsOf(fresh), 'SIGKILL');
     left = tree.length;
     growth = isGrowing ? growth + 1 : 0;
@@ -70,6 +73,13 @@ export async function killAll(
       round();
     }
   }
+}
+
+/** The groups with nobody else in them. */
+function wholeGroups(all: readonly CellProcess[], tree: readonly CellProcess[]): number[] {
+  const ours = new Set(pidsOf(tree));
+  const shared = new Set(all.filter(({ pid }) => !ours.has(pid)).map(({ groupId }) => groupId));
+  return [...new Set(tree.map(({ groupId }) => groupId))].filter((id) => !shared.has(id));
 }
 
 /** A halt that comes too late must not kill processes that started since. */

@@ -114,6 +114,8 @@ export interface Launcher {
   processes(onGone?: (pid: number) => void): CellProcess[];
   /** Sends a signal. An ended process is no error. */
   signal(pids: readonly number[], signal: NodeJS.Signals): void;
+  /** Kills all members of the cell's process groups at one instant, those that just fork included. Call it after `processes`. */
+  readonly killGroups?: ((ids: Iterable<number>) => void) | undefined;
   /** Stops everything in the cell at one instant, calls `work` and resumes it, where that can be. Rejects when the cell ends. */
   readonly whileHalted?: (<T>(work: () => T) => Promise<T>) | undefined;
   /** How many processes the kernel killed for lack of memory, where we can know that. */

@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { findProgram } from '../../../src/base/find-program.js';
+import { killTree } from '../../../src/cell/launchers/kill-tree.js';
 import type { CellProcess, Launcher } from '../../../src/cell/launchers/launcher.js';
 import { parsePs, readProcessTable, withDescendants } from '../../../src/cell/launchers/process-table.js';
 import { contentOf, fixture, isAlive } from '../executor/processes/cell.js';
@@ -14,6 +15,15 @@ async function outputOf(launcher: Launcher, argv: string[], env: Record<string, 
   launched.stdin.end();
   launched.stderr.resume();
   return text(launched.stdout);
+}
+
+/** A group without members is no error. */
+function signalGroup(id: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-id, signal);
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'ESRCH' });
+  }
 }
 
 describe('starting', () => {
@@ -86,6 +96,29 @@ describe('ending', () => {
     await contentOf(join(workspace, 'ready'));
     await launcher.close();
     expect(launcher.processes()).toEqual([]);
+  });
+
+  /** The kernel ends a group at one instant. One by one, each is gone before we find it. */
+  test('a chain of processes that fork and end without pause ends at once', async () => {
+    const { launcher, workspace, env } = openHost();
+    const chain = 'import os\nopen("ready", "w").close()\nwhile True:\n    if os.fork() > 0: os._exit(0)';
+    const { pid } = await launcher.spawn(['python3', '-c', chain], { cwd: workspace, env });
+    await contentOf(join(workspace, 'ready'));
+    onTestFinished(() => signalGroup(pid, 'SIGKILL'));
+    await killTree(launcher, [pid], 'SIGKILL');
+    // What lives on stands still from here, so that the table shows it.
+    signalGroup(pid, 'SIGSTOP');
+    await vi.waitFor(() => expect(readProcessTable().filter(({ groupId }) => groupId === pid)).toEqual([]));
+  });
+
+  test('a group with somebody else in it stays', async () => {
+    const { launcher, workspace, env } = openHost();
+    const script = 'sleep 1000 & echo $! > other; sleep 1000 & echo $! > one; wait';
+    const { pid } = await launcher.spawn(['bash', '-c', script], { cwd: workspace, env });
+    const one = Number(await contentOf(join(workspace, 'one')));
+    const other = Number(await contentOf(join(workspace, 'other')));
+    await killTree(launcher, [one], 'SIGKILL');
+    expect([pid, one, other].map(isAlive)).toEqual([true, false, true]);
   });
 
   test('two cells do not see each other', async () => {

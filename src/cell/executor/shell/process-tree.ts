@@ -70,7 +70,7 @@ export class ProcessTree {
 
   /** Kills at once. Settles when all processes have ended, or when the caller has waited long enough. */
   #kill(select: (processes: readonly CellProcess[]) => CellProcess[]): Promise<void> {
-    return killAll(this.#launcher, select, patienceMs);
+    return killAll(this.#launcher, select, { withinMs: patienceMs });
   }
 }
 
