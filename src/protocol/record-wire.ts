@@ -55,10 +55,12 @@ export const recordQuery = z.strictObject({
   text: z.string().min(1).max(1000).optional(),
   /** Leaves out the rest of long texts, and says so with `trimmed`. */
   brief: z.literal('1').optional(),
+  /** Of the newest `limit` events of the record alone. */
+  tail: z.literal('1').optional(),
 });
 
 /** A record as it grows. `output`: with what actions under way print, where the service works in the cell. */
-export const followQuery = recordQuery.extend({ output: z.literal('1').optional() });
+export const followQuery = recordQuery.omit({ tail: true }).extend({ output: z.literal('1').optional() });
 
 export const activityQuery = z.strictObject({
   /** With what each cell uses. */

@@ -48,9 +48,11 @@ export function recordRoutes(app: FastifyInstance, records: Records, gate: Recor
 
   app.get('/v1/records/:id', async (request): Promise<RecordPage> => {
     const id = await readable(request);
-    const { kind, brief, ...query } = parse(recordQuery, request.query);
+    const { kind, brief, tail, ...query } = parse(recordQuery, request.query);
     const isBrief = brief !== undefined;
-    const wanted = { ...query, ...(kind !== undefined && { kinds: [kind] }) };
+    const after =
+      tail === undefined ? query.after : Math.max(query.after, (await records.last(id)) - query.limit);
+    const wanted = { ...query, after, ...(kind !== undefined && { kinds: [kind] }) };
     const { events, more } = await records.read(id, wanted, isBrief);
     const last = events.at(-1);
     return {

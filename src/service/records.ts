@@ -1,5 +1,6 @@
 /** The records of all runtimes in the configured event store, and the questions that wait there. */
 import type { z } from 'zod';
+import { Pace } from '../base/pace.js';
 import { WorkcellError, type WorkcellEvent } from '../protocol/index.js';
 import type { Activity, answerSchema, Question, RecordList } from '../protocol/record-wire.js';
 import type { EventStore, ReadQuery } from '../runtime/events/event-store.js';
@@ -8,7 +9,7 @@ import { changes } from '../runtime/events/store-changes.js';
 import { type Confirmations, openConfirmations } from '../runtime/security/index.js';
 import type { MadeAt, Page } from './service-store.js';
 
-const pageEvents = 1000;
+const pageEvents = 250;
 /** One event may hold many megabytes, and a page stands in the memory of a service for all. */
 const pageSize = 4 * 1024 * 1024;
 /** More than a list shows of a text. */
@@ -74,12 +75,15 @@ export class Records {
     signal: AbortSignal,
   ): AsyncIterable<readonly WorkcellEvent[]> {
     const { store } = await this.#open();
+    // A reader on this machine takes each page at once, and others have requests, too.
+    const pace = new Pace(undefined);
     let position = after;
     for await (const _ of changes(store, id, signal)) {
       for (let page = await next(); page.length > 0 && !signal.aborted; page = await next()) {
         position = page.at(-1)?.id ?? position;
         yield page;
         if (page.some(isEnd)) return;
+        await pace.step();
       }
     }
     async function next(): Promise<readonly WorkcellEvent[]> {
@@ -88,9 +92,14 @@ export class Records {
     }
   }
 
-  async checkKnown(id: string): Promise<void> {
+  /** The id of the newest event; 0 when there is none. */
+  async last(id: string): Promise<number> {
     const { store } = await this.#open();
-    if ((await store.last(id)) > 0) return;
+    return store.last(id);
+  }
+
+  async checkKnown(id: string): Promise<void> {
+    if ((await this.last(id)) > 0) return;
     throw new WorkcellError('not-found', `There is no record of a runtime ${JSON.stringify(id)}.`, {
       details: { id },
     });

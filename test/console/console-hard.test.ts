@@ -2,8 +2,10 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { WorkcellEvent } from '../../src/protocol/index.js';
+import { openEventStore } from '../../src/runtime/events/open.js';
 import { goTo, operatorKey, type ServedConsole, serveConsole } from './served-console.js';
 
 let served: ServedConsole;
@@ -93,6 +95,41 @@ test('a command that prints a hundred megabytes leaves the page small', async ()
   await served.client.remove(id);
 });
 
+test('a long record shows its end, or the moment of the address, before all of it is read', async () => {
+  const id = 'long-record';
+  const commands = 6000;
+  await keepCommands(id, commands);
+  const { page, problems } = await served.open('/records');
+  const list = page.getByRole('listbox', { name: 'What happened' });
+  const progress = page.getByRole('progressbar', { name: 'How much of the record is here' });
+  let goOn = await holdFollowing(page);
+  await page.evaluate(`location.hash = '#/records/${id}'`);
+  await list.getByRole('option', { name: /step 5999/ }).waitFor();
+  await progress.waitFor();
+  await list.hover();
+  await page.mouse.wheel(0, -1500);
+  const before = list.getByRole('option', { name: /step 5943/ });
+  await before.waitFor();
+  await goOn();
+  // What the reader looks at stays in sight when everything before it arrives.
+  await page.getByText(`– / ${commands}`).waitFor();
+  const [row, box] = [await before.boundingBox(), await list.boundingBox()];
+  expect(row?.y).toBeGreaterThanOrEqual(box?.y ?? Number.NaN);
+  expect(row?.y).toBeLessThan((box?.y ?? 0) + (box?.height ?? 0));
+  goOn = await holdFollowing(page);
+  await page.evaluate(`location.hash = '#/records'`);
+  await page.evaluate(`location.hash = '#/records/${id}/timeline?at=4001'`);
+  await list.getByRole('option', { name: /step 2000/, selected: true }).waitFor();
+  await page.getByRole('region', { name: 'Details' }).getByText('output 2000', { exact: true }).waitFor();
+  await progress.waitFor();
+  await goOn();
+  await page.getByText(`2001 / ${commands}`).waitFor();
+  await list.getByRole('option', { name: /step 2000/, selected: true }).waitFor();
+  expect(await progress.count()).toBe(0);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
 test('why a command failed and what it changed is three clicks away, and looks as the guide shows', async () => {
   const { id } = await served.client.create({ name: 'fix-login', labels: { team: 'web' } });
   const other = await served.client.create({ name: 'nightly-tests', labels: { team: 'data' } });
@@ -135,6 +172,32 @@ test('why a command failed and what it changed is three clicks away, and looks a
   await served.client.remove(other.id);
   await served.client.remove(id);
 });
+
+/** Holds back whole records, until somebody calls the result. */
+async function holdFollowing(page: Page): Promise<() => Promise<void>> {
+  const held: Route[] = [];
+  await page.route('**/follow?*', (route) => void held.push(route));
+  return async () => {
+    await Promise.all(held.map((route) => route.continue()));
+    await page.unroute('**/follow?*');
+  };
+}
+
+/** A record of commands, as if a runtime had written it. */
+async function keepCommands(runtimeId: string, commands: number): Promise<void> {
+  const store = await openEventStore(`sqlite:${join(served.directory, 'events.db')}`);
+  const common = { at: Date.now(), runtimeId, source: 'agent' as const };
+  const events = Array.from({ length: commands }, (_, index): WorkcellEvent[] => {
+    const id = 2 * index + 1;
+    const observation = { observation: 'run', exitCode: 0, output: `output ${index}` };
+    return [
+      { ...common, id, kind: 'action', action: { action: 'run', command: `step ${index}` } },
+      { ...common, id: id + 1, kind: 'observation', cause: id, observation },
+    ];
+  }).flat();
+  await store.append(events);
+  await store.close();
+}
 
 /** What the page holds, in bytes and in nodes. */
 async function sizeOf(page: Page): Promise<{ heap: number; nodes: number }> {

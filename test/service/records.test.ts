@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ServiceClient } from '../../src/client/index.js';
-import type { RecordList } from '../../src/protocol/record-wire.js';
+import type { WorkcellEvent } from '../../src/protocol/index.js';
+import type { RecordList, RecordPage } from '../../src/protocol/record-wire.js';
+import { openEventStore } from '../../src/runtime/events/open.js';
+import { Records } from '../../src/service/records.js';
 import { type Service, startService } from '../../src/service/serve-service.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'workcell-records-'));
@@ -104,4 +107,52 @@ test('records come page by page, those that began last first', async () => {
   expect((await get('/v1/records?limit=100000', key)).status).toBe(400);
   expect((await get('/v1/records?cursor=nonsense', key)).status).toBe(400);
   for await (const { id } of client.all()) await client.remove(id);
+});
+
+test('the end of a record comes without what is before it', async () => {
+  const { id } = await operator.create();
+  await fetch(`${operator.address(id)}/v1/actions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ action: 'run', command: 'echo end' }),
+  });
+  const read = async (query: string) =>
+    ((await get(`/v1/records/${id}?${query}`, operatorKey)).body as RecordPage).events;
+  const all = await read('');
+  expect(all.length).toBeGreaterThan(2);
+  expect(await read('tail=1&limit=2')).toEqual(all.slice(-2));
+  expect(await read('tail=1')).toEqual(all);
+  await operator.remove(id);
+});
+
+test('somebody who follows a long record leaves others their turn', async () => {
+  const name = `sqlite:${join(directory, 'long.db')}`;
+  const common = { at: Date.now(), runtimeId: 'long', source: 'agent' as const };
+  const store = await openEventStore(name);
+  const command = 'x'.repeat(500);
+  const events = Array.from(
+    { length: 20_000 },
+    (_, index): WorkcellEvent => ({
+      ...common,
+      id: index + 1,
+      kind: 'action',
+      action: { action: 'run', command },
+    }),
+  );
+  const status = { status: 'STOPPED', level: 'info', message: 'It ended.' } as const;
+  await store.append([...events, { ...common, id: 20_001, kind: 'status', status }]);
+  await store.close();
+  const records = new Records(name);
+  let turns = 0;
+  let next = setImmediate(function count() {
+    turns++;
+    next = setImmediate(count);
+  });
+  let read = 0;
+  for await (const page of records.follow('long', { after: 0, brief: true }, new AbortController().signal))
+    read += page.length;
+  clearImmediate(next);
+  await records.close();
+  expect(read).toBe(20_001);
+  expect(turns).toBeGreaterThan(3);
 });

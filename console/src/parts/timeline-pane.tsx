@@ -20,7 +20,7 @@ const filters: Readonly<Record<string, (entry: Entry) => boolean>> = {
   problems: ({ outcome }) => outcome === 'failed' || outcome === 'denied' || outcome === 'waiting',
 };
 
-export function TimelinePane({ id, record: { timeline, state } }: { id: string; record: Followed }) {
+export function TimelinePane({ id, record: { timeline, state, read } }: { id: string; record: Followed }) {
   const { query } = usePlace();
   const only = query.get('only') ?? 'all';
   const text = query.get('text') ?? '';
@@ -78,11 +78,12 @@ export function TimelinePane({ id, record: { timeline, state } }: { id: string; 
             chosen={index}
             onChoose={(next) => choose(shown[next])}
             sticky={chosen === undefined}
+            idOf={(position) => shown[position]?.id}
           >
             {(position) => <Line entry={shown[position] as Entry} />}
           </VirtualList>
         )}
-        <Scrubber entries={shown} index={index} onChoose={choose} />
+        {read === undefined && <Scrubber entries={shown} index={index} onChoose={choose} />}
       </section>
       <section className="right" aria-label="Details">
         {chosen === undefined ? (

@@ -10,17 +10,29 @@ interface Props {
   readonly onChoose: (index: number) => void;
   /** Stays at the end while rows are added there, until the reader scrolls away. */
   readonly sticky?: boolean;
+  /** Ids that grow with the index: where rows come before those in sight, these stay where they are. */
+  readonly idOf?: (index: number) => number | undefined;
   readonly children: (index: number) => React.ReactNode;
 }
 
 const spare = 8;
 
-export function VirtualList({ count, rowHeight, label, chosen, onChoose, sticky = false, children }: Props) {
+export function VirtualList({
+  count,
+  rowHeight,
+  label,
+  chosen,
+  onChoose,
+  sticky = false,
+  idOf,
+  children,
+}: Props) {
   const box = useRef<HTMLDivElement>(null);
   const id = useId();
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);
   const atEnd = useRef(true);
+  const seen = useRef({ first: idOf?.(0), top: undefined as number | undefined });
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
@@ -28,6 +40,16 @@ export function VirtualList({ count, rowHeight, label, chosen, onChoose, sticky 
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
+  const firstId = idOf?.(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only rows that come before others move them
+  useLayoutEffect(() => {
+    const element = box.current;
+    const { first: before, top: topId } = seen.current;
+    seen.current.first = firstId;
+    if (element === null || idOf === undefined || topId === undefined || firstId === before) return;
+    const rows = rowsBefore(topId, count, idOf);
+    element.scrollTop = rows * rowHeight + (element.scrollTop % rowHeight);
+  }, [firstId]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: each new row may move the end
   useLayoutEffect(() => {
     if (sticky && atEnd.current && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
@@ -60,6 +82,7 @@ export function VirtualList({ count, rowHeight, label, chosen, onChoose, sticky 
       aria-activedescendant={chosen >= first && chosen < last ? `${id}-${chosen}` : undefined}
       onScroll={({ currentTarget: element }) => {
         setTop(element.scrollTop);
+        seen.current.top = idOf?.(Math.floor(element.scrollTop / rowHeight));
         atEnd.current = element.scrollTop + element.clientHeight >= element.scrollHeight - rowHeight;
       }}
       onKeyDown={(event) => {
@@ -96,4 +119,16 @@ export function VirtualList({ count, rowHeight, label, chosen, onChoose, sticky 
       </div>
     </div>
   );
+}
+
+/** How many rows have a smaller id. */
+function rowsBefore(id: number, count: number, idOf: (index: number) => number | undefined): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((idOf(middle) ?? 0) < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -1,6 +1,6 @@
 /** One cell, or one record: its timeline, and what else there is to see of it. */
 import type { ServiceCell } from '../../../src/protocol/service-wire.js';
-import { hrefOf } from '../address.js';
+import { hrefOf, usePlace } from '../address.js';
 import { ask, cellPath } from '../api.js';
 import { useRecord } from '../follow.js';
 import { BrowserPane } from '../parts/browser-pane.js';
@@ -40,9 +40,10 @@ export function CellView({
     id,
   );
   const shown = cell.value;
-  const record = useRecord(live ? (shown?.id ?? id) : id);
+  const { query } = usePlace();
+  const record = useRecord(live ? (shown?.id ?? id) : id, Number(query.get('at') ?? '0'));
   const tabs: readonly Tab[] = live ? cellTabs : recordTabs;
-  const { state } = record;
+  const { state, read } = record;
   return (
     <div className="cell">
       <div className="tools">
@@ -65,6 +66,12 @@ export function CellView({
       </div>
       {cell.problem !== undefined && <Problem text={cell.problem} />}
       {typeof state === 'object' && <Problem text={state.failed} />}
+      {read !== undefined && typeof state === 'string' && (
+        <p className="reading">
+          <progress value={read} aria-label="How much of the record is here" /> A part of a long record; the
+          rest is coming.
+        </p>
+      )}
       <nav className="tabs" aria-label="Of this cell">
         {tabs.map((name) => (
           <a
