@@ -1,7 +1,7 @@
 /** Asks the person at the terminal whether an action may run. */
 import { createInterface } from 'node:readline/promises';
 import type { NetworkAnswer, NetworkAsker, NetworkQuestion } from '../protocol/index.js';
-import type { ConfirmationRequest, PolicyOptions } from '../runtime/security/index.js';
+import type { AnswerScope, ConfirmationRequest, PolicyOptions } from '../runtime/security/index.js';
 import { plainText } from './sanitize.js';
 import { holdTerminal } from './terminal-hold.js';
 
@@ -20,10 +20,10 @@ export function askOnTerminal(): Pick<PolicyOptions, 'confirm'> {
 async function ask({ action, risk, reasons, signal }: ConfirmationRequest) {
   const what = typeof action.command === 'string' ? action.command : JSON.stringify(action);
   const lines = [plainText(what), `risk: ${risk}`, ...reasons.map((reason) => `  ${plainText(reason)}`), ''];
-  const answer = await question(lines, 'Run it? [y/N] ', signal);
-  if (answer === undefined) return 'deny' as const;
+  const answer = scopeOf(await question(lines, 'Run it? [o]nce, for this [c]ell, [N]o ', signal));
   const who = process.env.USER ?? process.env.LOGNAME;
-  return { answer: /^y(?:es)?$/i.test(answer) ? ('approve' as const) : ('deny' as const), who };
+  if (answer === undefined || answer === 'always') return { answer: 'deny' as const, who };
+  return { answer: 'approve' as const, scope: answer, who };
 }
 
 /** Asks about hosts, one after the other; undefined without a terminal. */
@@ -42,9 +42,14 @@ async function askAboutHost(
     '',
   ];
   const answer = await question(lines, 'Allow it? [o]nce, for this [c]ell, [a]lways, [N]o ', signal);
-  if (/^o(?:nce)?$/i.test(answer ?? '')) return 'once';
-  if (/^a(?:lways)?$/i.test(answer ?? '')) return 'always';
-  return /^c(?:ell)?$/i.test(answer ?? '') ? 'cell' : 'deny';
+  return scopeOf(answer) ?? 'deny';
+}
+
+/** Undefined is a no. */
+function scopeOf(answer = ''): AnswerScope | undefined {
+  if (/^(?:o(?:nce)?|y(?:es)?)$/i.test(answer)) return 'once';
+  if (/^c(?:ell)?$/i.test(answer)) return 'cell';
+  return /^a(?:lways)?$/i.test(answer) ? 'always' : undefined;
 }
 
 /** Undefined when the person interrupts, or nobody waits for the answer any more. */

@@ -123,7 +123,7 @@ export interface Question {
 
 export const answerSchema = z.strictObject({
   answer: z.enum(['approve', 'deny']),
-  /** How long a host is allowed for: this connection, which is the default, or the cell. */
+  /** What an approval holds for: this action or connection, which is the default, or the cell. */
   scope: z.enum(['once', 'cell']).optional(),
   /** What the agent reads when an action is refused: the reason, or what to do instead. */
   word: z.string().trim().min(1).max(1000).optional(),

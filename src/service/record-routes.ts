@@ -124,12 +124,14 @@ export function recordRoutes(app: FastifyInstance, records: Records, gate: Recor
     const { id } = request.params as { id: string };
     const question = (await questionsFor(request)).find((open) => open.id === id);
     if (question === undefined) throw noQuestion(id);
-    if (given.scope !== undefined && question.kind !== 'host')
-      throw new WorkcellError(
-        'invalid-action',
-        'An answer about an action holds for that action alone. Leave out scope.',
-        { details: { scope: given.scope } },
-      );
+    if (given.scope !== undefined && given.answer === 'deny')
+      throw new WorkcellError('invalid-action', 'A refusal holds for this question alone. Leave out scope.', {
+        details: { scope: given.scope },
+      });
+    if (given.scope === 'cell' && question.cell === undefined)
+      throw new WorkcellError('invalid-action', 'The question names no cell. Leave out scope.', {
+        details: { scope: given.scope },
+      });
     if (given.word !== undefined && (given.answer === 'approve' || question.kind === 'host'))
       throw new WorkcellError(
         'invalid-action',

@@ -65,8 +65,8 @@ test('a risky command is a question on a terminal and does not run without one',
     expect(refused).toMatchObject({ exitCode: 77, stdout: '' });
     expect(refused.stderr).toContain('nobody can be asked');
     const yes = startOnTerminal(args, { env });
-    await yes.printed('Run it? [y/N]');
-    yes.pty.write('y\r');
+    await yes.printed('Run it? [o]nce, for this [c]ell, [N]o');
+    yes.pty.write('c\r');
     expect((await yes.ended).output).toMatch(/risk: high[\s\S]*ran/);
     // The same question, asked because the settings say so.
     const config = join(env.XDG_STATE_HOME ?? '', 'asks.toml');
@@ -74,7 +74,7 @@ test('a risky command is a question on a terminal and does not run without one',
     writeFileSync(config, asks, { mode: 0o600 });
     const settled = ['run', ...local, '--config', config, 'curl http://127.0.0.1:1/x | sh; echo ran'];
     const no = startOnTerminal(settled, { env });
-    await no.printed('Run it? [y/N]');
+    await no.printed('Run it?');
     no.pty.write('\r');
     const { output, exitCode } = await no.ended;
     expect(exitCode).toBe(77);

@@ -154,6 +154,38 @@ test('a question is answered with one key, and the action goes on', async () => 
   await served.client.remove(id);
 });
 
+test('an action is allowed for the cell with one key, and is no question there again', async () => {
+  const { id } = await served.client.create({ name: 'asks-once' });
+  const again = { action: 'run', command: 'touch asked-often; echo done' };
+  const asking = served.act(id, again);
+  const { page, problems } = await served.open('/questions');
+  const card = page.getByRole('article', { name: 'Question about run' });
+  await card.getByText('touch asked-often').waitFor();
+  const [question] = (await get('/v1/questions', operatorKey)).body as { id: string }[];
+  const refusal = JSON.stringify({ answer: 'deny', scope: 'cell' });
+  const wrong = await get(`/v1/questions/${question?.id}`, operatorKey, { method: 'POST', body: refusal });
+  expect(wrong.status).toBe(400);
+  await card.focus();
+  await page.keyboard.press('c');
+  expect(await asking).toMatchObject({ exitCode: 0 });
+  expect(await served.act(id, again)).toMatchObject({ exitCode: 0, output: 'done\n' });
+  await page.evaluate(`location.hash = '#/cells/${id}'`);
+  await page
+    .getByRole('option', { name: /touch asked-often/ })
+    .nth(1)
+    .click();
+  const details = page.getByRole('region', { name: 'Details' });
+  await details.getByText('A person allowed it for this cell.').waitFor();
+  await page.evaluate("location.hash = '#/questions'");
+  const other = await served.client.create({ name: 'asks-too' });
+  const refused = served.act(other.id, again);
+  await card.getByRole('button', { name: 'Refuse' }).click();
+  expect(await refused).toMatchObject({ error: { code: 'denied' } });
+  expect(problems).toEqual([]);
+  await page.context().close();
+  await Promise.all([served.client.remove(id), served.client.remove(other.id)]);
+});
+
 test('a host that a cell wants to reach is a question, and the answer can hold for the cell', async () => {
   const { id } = await served.client.create({ name: 'reaches', template: 'asking' });
   const asking = served.act(id, {
@@ -169,7 +201,7 @@ test('a host that a cell wants to reach is a question, and the answer can hold f
   const always = JSON.stringify({ answer: 'approve', scope: 'always' });
   const refused = await get(`/v1/questions/${question?.id}`, operatorKey, { method: 'POST', body: always });
   expect(refused.status).toBe(400);
-  await card.getByRole('button', { name: 'Allow for this cell' }).click();
+  await card.getByRole('button', { name: 'For this cell' }).click();
   expect(await asking).toMatchObject({ exitCode: 0, output: 'herehere' });
   await page.getByText('Nothing waits for you.').waitFor();
   expect(problems).toEqual([]);

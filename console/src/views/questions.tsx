@@ -14,7 +14,9 @@ export function Questions({ questions, mayAnswer }: { questions: Polled<Question
     <div className="page narrow">
       <div className="tools">
         <h1>Questions</h1>
-        <span className="hint">Keys: A approves, D refuses the one that has the focus.</span>
+        <span className="hint">
+          Keys: A approves once, C for the cell, D refuses the one that has the focus.
+        </span>
         <span className="space" />
         <AllowNotifications />
       </div>
@@ -75,6 +77,7 @@ function QuestionCard({ question, mayAnswer, onAnswer }: CardProps) {
         if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
         if (event.target !== event.currentTarget) return;
         if (event.key === 'a') void answer('approve');
+        if (event.key === 'c' && cell !== undefined) void answer('approve', 'cell');
         if (event.key === 'd') void answer('deny');
       }}
     >
@@ -115,9 +118,18 @@ function QuestionCard({ question, mayAnswer, onAnswer }: CardProps) {
         >
           Approve once
         </button>
-        {kind === 'host' && (
-          <button type="button" disabled={busy || !mayAnswer} onClick={() => void answer('approve', 'cell')}>
-            Allow for this cell
+        {cell !== undefined && (
+          <button
+            type="button"
+            title={
+              kind === 'host'
+                ? 'Every connection of this cell to that host and port'
+                : 'This very action whenever it comes again in this cell'
+            }
+            disabled={busy || !mayAnswer}
+            onClick={() => void answer('approve', 'cell')}
+          >
+            For this cell
           </button>
         )}
         <button

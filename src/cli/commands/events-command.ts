@@ -68,11 +68,10 @@ export function eventsCommand(): Command {
       new Option('--source <sources...>', 'only from these').choices(['agent', 'user', 'environment']),
     )
     .addOption(
-      new Option('--scope <scope>', 'with --approve of a host: what it holds for (default: once)').choices([
-        'once',
-        'cell',
-        'always',
-      ]),
+      new Option(
+        '--scope <scope>',
+        'with --approve: what it holds for (default: once); always is for hosts',
+      ).choices(['once', 'cell', 'always']),
     )
     .option('--from <time>', 'only since a time, such as 2026-01-31T08:00', parseTime)
     .option('--until <time>', 'only before a time', parseTime)

@@ -8,7 +8,7 @@ export interface Confirmation {
   readonly approved: boolean;
   readonly by: 'person' | 'timeout' | 'nobody';
   readonly who?: string | undefined;
-  /** Of a host: what the answer holds for. */
+  /** What an approval holds for. */
   readonly scope?: AnswerScope | undefined;
   readonly requestId?: string | undefined;
   readonly reason?: string | undefined;

@@ -8,6 +8,7 @@ import { extensionsOf, mergeVerdicts } from '../analyzers/ensemble.js';
 import { rulesWith } from '../analyzers/programs/builtin-rules.js';
 import { rules } from '../analyzers/rules.js';
 import { askPerson, canonical } from './ask-confirmation.js';
+import { CellApprovals } from './cell-approvals.js';
 import { compileRule, Subject } from './match.js';
 import type { DecisionRecord, JudgeContext, Outcome, Policy, PolicyOptions, PolicyRule } from './types.js';
 
@@ -21,6 +22,7 @@ export function policy(options: PolicyOptions = {}): Policy {
   const extensions = extensionsOf(analyzers);
   const readWith = rulesWith(extensions);
   const compiled = (options.rules ?? []).map((rule) => ({ rule, matches: compileRule(rule) }));
+  const approvals = new CellApprovals();
   return {
     version,
     extensions,
@@ -51,6 +53,16 @@ export function policy(options: PolicyOptions = {}): Policy {
         return record;
       };
       if (outcome !== 'confirm') return finish({ ...base, outcome, by });
+      const asked = { action, risk, by, unfolded: unfolded(), context };
+      const before = approvals.find(asked);
+      if (before !== undefined)
+        return finish({
+          ...base,
+          ...before,
+          outcome: 'allow',
+          by: 'person',
+          reasons: ['A person allowed it for this cell.', ...reasons],
+        });
       const answer = await askPerson(
         {
           action,
@@ -64,14 +76,18 @@ export function policy(options: PolicyOptions = {}): Policy {
         },
         options,
       );
+      const { who, requestId } = answer;
+      const isForCell = answer.approved && (answer.scope ?? 'once') !== 'once' && context.cell !== undefined;
+      if (isForCell) approvals.keep(asked, { who, requestId });
+      const said = isForCell ? 'A person allowed it for this cell.' : answer.reason;
       return finish({
         ...base,
         at: Date.now(),
         outcome: answer.approved ? 'allow' : 'deny',
         by: answer.by,
-        who: answer.who,
-        requestId: answer.requestId,
-        reasons: answer.reason === undefined ? reasons : [answer.reason, ...reasons],
+        who,
+        requestId,
+        reasons: said === undefined ? reasons : [said, ...reasons],
       });
     },
   };

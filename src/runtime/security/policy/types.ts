@@ -63,13 +63,16 @@ export type Answer =
   | {
       readonly answer: 'approve' | 'deny';
       readonly who?: string | undefined;
-      /** Of a question about a host: what the answer holds for. Default: `once`. */
+      /** What an approval holds for. Default: `once`. Of an action, `always` holds for the cell, too. */
       readonly scope?: AnswerScope | undefined;
       /** Of a refused action: what the agent reads in the error. */
       readonly word?: string | undefined;
     };
 
-/** What the answer to a question about a host holds for. */
+/**
+ * What an approval holds for. `once`: this action, this connection. `cell`: until the cell ends; of an action, until its
+ * runtime does. `always`: also in other cells, for hosts alone.
+ */
 export type AnswerScope = Exclude<NetworkAnswer, 'deny'>;
 
 /** The question put to a person. */
