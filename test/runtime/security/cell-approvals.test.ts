@@ -21,7 +21,8 @@ function open(answer: Answer, options: PolicyOptions = {}) {
   };
   const guard = policyGuard(policy({ ...options, confirm }));
   const decisions: Omit<DecisionRecord, 'action'>[] = [];
-  const act = (step: Step, { cell = 'one', cwd = '/workspace' } = {}) => {
+  const act = (step: Step, where: { cell?: string; cwd?: string | null | undefined } = {}) => {
+    const { cell, cwd } = { cell: 'one', cwd: '/workspace', ...where };
     const action = typeof step === 'string' ? { action: 'run', command: step, session: 'default' } : step;
     const definition = allActions[action.action];
     const record = (decision: Omit<DecisionRecord, 'action'>) => decisions.push(decision);
@@ -44,6 +45,12 @@ test('the same action runs again unasked, and the record says who allowed it', a
   expect(first).toMatchObject({ outcome: 'allow', by: 'person', who: 'alice' });
   expect(second).toMatchObject({ outcome: 'allow', by: 'person', who: 'alice', requestId: first?.requestId });
   for (const { reasons } of decisions.slice(1)) expect(reasons[0]).toBe('A person allowed it for this cell.');
+});
+
+test('the first command of a shell and a later one in the same place are the same', async () => {
+  const { act, asked } = open(forCell);
+  for (const cwd of [undefined, null, '/workspace']) expect(await act(push, { cwd })).toBe('allowed');
+  expect(asked).toEqual([push]);
 });
 
 test('an approval for once asks the next time, and so does a refusal', async () => {

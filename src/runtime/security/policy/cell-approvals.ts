@@ -19,7 +19,7 @@ interface Allowed {
   /** What asked. */
   readonly by: DecisionRecord['by'];
   readonly unfolded: Unfolded;
-  readonly context: Pick<AnalyzeContext, 'cell' | 'cwd' | 'typed'>;
+  readonly context: Pick<AnalyzeContext, 'cell' | 'cwd' | 'workspace' | 'typed'>;
 }
 
 export class CellApprovals {
@@ -44,7 +44,7 @@ export class CellApprovals {
  * words are another action. Undefined without a cell.
  */
 function keyOf({ action, risk, by, unfolded, context }: Allowed): string | undefined {
-  const { cell, cwd, typed } = context;
+  const { cell, cwd, workspace, typed } = context;
   if (cell === undefined) return undefined;
   const { sources, paths, addresses, tools } = unfolded;
   // Each command by itself: those that feed one another are in the list, and nested they can be without end.
@@ -53,8 +53,10 @@ function keyOf({ action, risk, by, unfolded, context }: Allowed): string | undef
     const { text, file } = input;
     return { program, path, args, redirects, text, file, variables, elevated, place };
   });
+  // A shell that starts begins in the workspace, and the rules read one that told nothing yet as there, too.
+  const where = cwd === undefined || cwd === null || cwd === workspace ? '.' : cwd;
   const meaning = { commands, sources, paths, addresses, tools };
   return createHash('sha256')
-    .update(canonical({ action, cell, cwd: String(cwd), typed, risk, by, meaning }))
+    .update(canonical({ action, cell, where, typed, risk, by, meaning }))
     .digest('hex');
 }
