@@ -16,18 +16,23 @@ export function useWhole(id: string, entry: Entry | undefined): Whole {
     setWhole({});
     if (events === '') return;
     const left = new AbortController();
-    const read = async (event: string) => {
-      const path = `/v1/records/${encodeURIComponent(id)}?after=${Number(event) - 1}&limit=1`;
-      return (await ask<RecordPage>(path, { signal: left.signal })).events;
-    };
-    Promise.all(events.split(',').map(read))
-      .then((pages) => setWhole(partsOf(pages.flat())))
+    readWhole(id, events.split(',').map(Number), left.signal)
+      .then(setWhole)
       .catch((error: unknown) => {
         if (!left.signal.aborted) setWhole({ problem: reasonOf(error) });
       });
     return () => left.abort();
   }, [id, events]);
   return whole;
+}
+
+/** The whole of these events, which are of one entry. */
+export async function readWhole(id: string, events: readonly number[], signal: AbortSignal): Promise<Whole> {
+  const read = async (event: number) => {
+    const path = `/v1/records/${encodeURIComponent(id)}?after=${event - 1}&limit=1`;
+    return (await ask<RecordPage>(path, { signal })).events;
+  };
+  return partsOf((await Promise.all(events.map(read))).flat());
 }
 
 function partsOf(events: readonly BriefEvent[]): Whole {

@@ -146,6 +146,7 @@ test('why a command failed and what it changed is three clicks away, and looks a
     oldText: 'user.name',
     newText: 'user?.name',
   });
+  await served.act(id, { action: 'run', command: 'cp src/login.js built.js' });
   await served.act(id, { action: 'run', command: 'cat src/session.js' });
   const asking = served.act(id, { action: 'run', command: 'touch asked-in-production' }).catch(() => {});
   const { page, problems } = await served.open('/cells');
@@ -219,14 +220,42 @@ async function refuseAll(): Promise<void> {
 
 /** Every view that the guide shows, in both colours, and every view at the width of a large screen. */
 async function pictures(id: string, at: string): Promise<void> {
+  const { workspace } = await served.client.get(id);
+  const file = `${workspace}/src/login.js`;
   const folder = process.env.CONSOLE_PICTURES ?? join(served.directory, 'pictures');
   mkdirSync(folder, { recursive: true });
   const shown: Readonly<Record<string, string>> = {
     cells: '/cells',
     timeline: `/cells/${id}/timeline?${at}`,
     changes: `/cells/${id}/changes`,
+    transcript: `/cells/${id}/transcript`,
+    files: `/cells/${id}/files?path=${encodeURIComponent(file)}`,
+    processes: `/cells/${id}/processes`,
+    isolation: `/cells/${id}/isolation`,
+    records: '/records',
     questions: '/questions',
+    terminal: `/cells/${id}/terminal`,
   };
+  const before: Readonly<Record<string, (page: Page) => Promise<void>>> = {
+    changes: async (page) => {
+      await page.getByRole('button', { name: 'Look at the files' }).click();
+      await page.getByRole('link', { name: 'built.js' }).waitFor();
+    },
+    files: (page) =>
+      page.getByRole('region', { name: 'File', exact: true }).getByText('login').first().waitFor(),
+    processes: (page) =>
+      page
+        .getByRole('img', { name: /Memory over time/ })
+        .locator('canvas')
+        .waitFor(),
+    terminal: async (page) => {
+      await page.getByRole('button', { name: 'Open a terminal' }).click();
+      await page.locator('.xterm-rows').getByText('$').first().waitFor();
+      await page.keyboard.type('wc -l src/*.js\n');
+      await page.locator('.xterm-rows').getByText('src/login.js').nth(0).waitFor();
+    },
+  };
+  const height = { changes: 620, processes: 520, isolation: 520 } as Readonly<Record<string, number>>;
   for (const colorScheme of ['light', 'dark'] as const) {
     const { page } = await served.open('/cells', { colorScheme, viewport: { width: 940, height: 370 } });
     await page
@@ -235,11 +264,13 @@ async function pictures(id: string, at: string): Promise<void> {
       .waitFor();
     for (const [name, path] of Object.entries(shown)) {
       await goTo(page, path);
+      await page.setViewportSize({ width: 940, height: height[name] ?? 370 });
+      await before[name]?.(page);
       writeFileSync(join(folder, `${name}-${colorScheme}.png`), await page.screenshot());
     }
     await page.context().close();
   }
-  expect(readdirSync(folder)).toHaveLength(8);
+  expect(readdirSync(folder)).toHaveLength(2 * Object.keys(shown).length);
   const { page } = await served.open('/cells', { viewport: { width: 3840, height: 2160 } });
   const tabs = [
     'timeline',

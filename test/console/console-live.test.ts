@@ -216,6 +216,32 @@ test('a repository shows its branch, what is not committed, and its commits', as
   await served.client.remove(id);
 });
 
+test('what commands changed is found on request, and a file is shown as it was at a moment', async () => {
+  const { id } = await served.client.create({ name: 'changes' });
+  const name = '<b>made\u202e.txt';
+  const long = `first\n${'line of it\n'.repeat(500)}`;
+  await served.act(id, { action: 'write', path: 'app.txt', content: long });
+  await served.act(id, { action: 'edit', path: 'app.txt', oldText: 'first', newText: 'second' });
+  await served.act(id, { action: 'run', command: 'mkdir -p out/deep && echo built > out/deep/built.txt' });
+  await served.act(id, { action: 'run', command: `printf x > $'${name}'` });
+  const { page, problems } = await served.open(`/cells/${id}/changes`);
+  const card = page.getByRole('region', { name: 'Changes of commands' });
+  await card.getByRole('button', { name: 'Look at the files' }).click();
+  await card.getByRole('link', { name: '<b>madeU+202E.txt' }).waitFor();
+  expect(await card.getByRole('listitem').count()).toBe(2);
+  expect(await page.locator('main b').count()).toBe(0);
+  await page.getByRole('button', { name: 'The file as it is left' }).click();
+  const file = page.getByRole('region', { name: 'app.txt at this moment' });
+  await expect.poll(() => file.textContent(), { timeout: 20_000 }).toBe(long.replace('first', 'second'));
+  await page.getByLabel('Moment of the record').fill('0');
+  await expect.poll(() => file.textContent(), { timeout: 20_000 }).toBe(long);
+  await card.getByRole('link', { name: 'out/deep/built.txt' }).click();
+  await page.getByRole('region', { name: 'File', exact: true }).getByText('built', { exact: true }).waitFor();
+  expect(problems).toEqual([]);
+  await page.context().close();
+  await served.client.remove(id);
+});
+
 test('afterwards: the transcript and files at a moment, the browser, the lineage, and two runs compared', async () => {
   const run = (command: string, output: string, exitCode = 0) => [
     { kind: 'action', action: { action: 'run', command } },

@@ -1,8 +1,10 @@
 /** What the console makes of events, without a browser. */
 import { expect, test } from 'vitest';
 import { align, differs } from '../../console/src/align.js';
+import { changesOfCommands } from '../../console/src/command-changes.js';
 import { asciicast, htmlPage } from '../../console/src/exports.js';
-import { Timeline } from '../../console/src/timeline.js';
+import { decisive, fileAfter, patched } from '../../console/src/file-moments.js';
+import { type Entry, Timeline } from '../../console/src/timeline.js';
 import { firstLine, pieces, screenText, visible } from '../../console/src/visible.js';
 import type { WorkcellEvent } from '../../src/protocol/index.js';
 
@@ -177,4 +179,94 @@ test('old entries of a long record keep what their line needs, and details come 
   expect(lengths).toEqual([200, 200, 2000, 2000]);
   expect(timeline.entries.map(({ trimmed }) => trimmed)).toEqual([[2], [4], [], []]);
   expect(timeline.entries[0]).toMatchObject({ ending: 'exit 3', observation: { screenshot: {} } });
+});
+
+/** What is in a file after each of these actions. */
+function contentsOf(path: string, steps: readonly (readonly [object, object?])[]) {
+  const timeline = new Timeline();
+  const at = (index: number) => ({ ...base, id: 2 * index + 1 });
+  timeline.push(
+    steps.flatMap(([action, observation = {}], index) => [
+      { ...at(index), kind: 'action', action: action as { action: string } },
+      {
+        ...at(index),
+        id: 2 * index + 2,
+        kind: 'observation',
+        cause: 2 * index + 1,
+        observation: { observation: 'done', ...observation },
+      },
+    ]),
+  );
+  return steps.map((_, index) => {
+    const entries = decisive(timeline.entries, path, 2 * index + 1);
+    const moment = fileAfter(
+      entries.map(({ name, action = {}, observation = {} }) => ({ name, action, observation })),
+      path,
+    );
+    return 'content' in moment ? moment.content : undefined;
+  });
+}
+
+test('a file at a moment is what the actions before it left, and nothing where a command came between', () => {
+  const edit = (diff: string) => [{ action: 'edit', path: 'a' }, { diff }] as const;
+  expect(
+    contentsOf('a', [
+      [{ action: 'write', path: 'b', content: 'other' }],
+      edit('--- a\n+++ b\n@@ -1 +1 @@\n-one\n+two\n'),
+      [{ action: 'write', path: 'a', content: 'one\nlast\n' }],
+      edit('--- a\n+++ b\n@@ -1,2 +1,3 @@\n-one\n+two\n+three\n last\n'),
+      edit('--- a\n+++ b\n@@ -0,0 +1 @@\n+first\n'),
+      [{ action: 'write', path: 'a', content: 'more\n', append: true }],
+      edit('--- a\n+++ b\n@@ -1 +1 @@\n-made by a command\n+x\n'),
+      [
+        { action: 'read', path: 'a', startLine: 1 },
+        { content: 'a part', encoding: 'utf8' },
+      ],
+      [
+        { action: 'read', path: 'a' },
+        { content: 'x\n', encoding: 'utf8' },
+      ],
+      [{ action: 'move', from: 'a', to: 'c' }],
+    ]),
+  ).toEqual([
+    undefined,
+    undefined,
+    'one\nlast\n',
+    'two\nthree\nlast\n',
+    'first\ntwo\nthree\nlast\n',
+    'first\ntwo\nthree\nlast\nmore\n',
+    undefined,
+    undefined,
+    'x\n',
+    undefined,
+  ]);
+  expect(patched('a\nb\nc\nd', '@@ -2 +2 @@\n-b\n+B\n@@ -4 +4 @@\n-d\n+D\n')).toBe('a\nB\nc\nD');
+  expect(patched('a', 'no diff')).toBeUndefined();
+  expect(patched('a', '@@ -9 +9 @@\n-b\n+c\n')).toBeUndefined();
+});
+
+test('a file belongs to the command that ran when it was last changed', () => {
+  const command = (id: number, at: number, endedAt?: number) =>
+    ({ id, at, group: 'command', outcome: 'ok', ...(endedAt !== undefined && { endedAt }) }) as Entry;
+  const entries = [
+    command(1, 1000, 9000),
+    command(2, 2000, 3000),
+    command(3, 8000),
+    { ...command(4, 8500, 8600), group: 'file' } as Entry,
+  ];
+  const file = (path: string, modifiedAt: number, type = 'file' as const) => ({
+    ...{ name: path, path, type, sizeBytes: 1, mode: 0o644, modifiedAt },
+  });
+  const files = [file('before', 500), file('one', 1500), file('two', 2500), file('tick', 1995)];
+  const more = [file('four', 8550), file('late', 9999), file('.git/index', 2500)];
+  expect(
+    changesOfCommands(entries, [...files, ...more], 9500).map(({ command: { id }, files: changed }) => [
+      id,
+      ...changed.map(({ path }) => path),
+    ]),
+  ).toEqual([
+    [3, 'four'],
+    [2, 'two', 'tick'],
+    [1, 'one'],
+  ]);
 });

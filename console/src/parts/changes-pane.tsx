@@ -3,20 +3,29 @@ import { useState } from 'react';
 import { changeQuery, hrefOf, usePlace } from '../address.js';
 import { clock } from '../format.js';
 import type { Entry, Timeline } from '../timeline.js';
+import { CommandChangesCard } from './command-changes.js';
 import { EntryDetails } from './entry-details.js';
+import { FileAt } from './file-at.js';
 import { Scrubber } from './scrubber.js';
 import { Empty } from './state.js';
 import { Diff, Mono } from './text.js';
 
 const changing = new Set(['write', 'edit', 'remove', 'move', 'copy', 'make_dir', 'upload']);
 
-export function ChangesPane({ id, timeline }: { id: string; timeline: Timeline }) {
+interface PaneProps {
+  readonly id: string;
+  readonly timeline: Timeline;
+  /** The cell, while it is there. */
+  readonly cell?: { readonly id: string; readonly root: string } | undefined;
+}
+
+export function ChangesPane({ id, timeline, cell }: PaneProps) {
   const { query } = usePlace();
   const until = Number(query.get('at') ?? '0');
   const all = timeline.entries.filter(({ name, outcome }) => changing.has(name) && outcome === 'ok');
   const made = until === 0 ? all : all.filter(({ id: eventId }) => eventId <= until);
   const files = Map.groupBy(made, ({ action = {} }) => String(action.path ?? action.to ?? '?'));
-  if (all.length === 0)
+  if (all.length === 0 && cell === undefined)
     return (
       <Empty title="No file was changed by an action.">
         <p>What commands change by themselves is in the files of the cell.</p>
@@ -26,12 +35,13 @@ export function ChangesPane({ id, timeline }: { id: string; timeline: Timeline }
     <>
       <div className="page">
         <p className="hint lead">
-          Files: {files.size}, changes: {made.length}
-          {until !== 0 && ' up to the chosen moment'}. What commands changed by themselves is not in this
-          list.
+          Files: {files.size}, changes by actions: {made.length}
+          {until !== 0 && ' up to the chosen moment'}.
+          {cell === undefined && ' What commands changed by themselves is not in this list.'}
         </p>
+        {cell !== undefined && <CommandChangesCard cell={cell.id} root={cell.root} timeline={timeline} />}
         {[...files].map(([path, changes]) => (
-          <FileChanges key={path} id={id} path={path} changes={changes} />
+          <FileChanges key={path} path={path} changes={changes} of={{ id, timeline, until }} />
         ))}
       </div>
       <Scrubber
@@ -43,12 +53,25 @@ export function ChangesPane({ id, timeline }: { id: string; timeline: Timeline }
   );
 }
 
-function FileChanges({ id, path, changes }: { id: string; path: string; changes: readonly Entry[] }) {
+interface FileProps {
+  readonly path: string;
+  readonly changes: readonly Entry[];
+  readonly of: { readonly id: string; readonly timeline: Timeline; readonly until: number };
+}
+
+function FileChanges({ path, changes, of: { id, timeline, until } }: FileProps) {
+  const [whole, setWhole] = useState(false);
   return (
     <details className="card" open={changes.length < 4}>
       <summary>
         <Mono value={path} /> <span className="count">{changes.length}</span>
       </summary>
+      <div className="change-of">
+        <button type="button" aria-pressed={whole} onClick={() => setWhole(!whole)}>
+          The file {until === 0 ? 'as it is left' : 'at this moment'}
+        </button>
+        {whole && <FileAt id={id} path={path} timeline={timeline} until={until === 0 ? undefined : until} />}
+      </div>
       {changes.map((change) => (
         <Change key={change.id} id={id} change={change} />
       ))}

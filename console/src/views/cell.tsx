@@ -84,7 +84,11 @@ export function CellView({
         ))}
       </nav>
       {tab === 'changes' ? (
-        <ChangesPane id={shown?.id ?? id} timeline={record.timeline} />
+        <ChangesPane
+          id={shown?.id ?? id}
+          timeline={record.timeline}
+          cell={live && shown?.workspace !== undefined ? { id, root: shown.workspace } : undefined}
+        />
       ) : tab === 'transcript' ? (
         <TranscriptPane timeline={record.timeline} />
       ) : tab === 'network' ? (
