@@ -17,13 +17,17 @@ export function changesOfCommands(
   now: number,
 ): CommandChanges[] {
   const commands = entries.filter(({ group, outcome }) => group === 'command' && outcome !== 'denied');
+  const actions = entries.filter(({ group, outcome }) => group === 'file' && outcome === 'ok');
+  const began = (entries[0]?.at ?? now) - tickMs;
   const found = new Map<Entry, FileEntry[]>();
   for (const file of files) {
-    if (file.type === 'directory' || /(?:^|\/)\.git\//.test(file.path)) continue;
+    if (file.type === 'directory' || file.modifiedAt < began || /(?:^|\/)\.git\//.test(file.path)) continue;
+    const ranThen = ({ at, endedAt = now }: Entry, slackMs = 0) =>
+      file.modifiedAt >= at - slackMs && file.modifiedAt <= endedAt;
+    if (actions.some((entry) => ranThen(entry) && isAbout(entry, file))) continue;
     // Of those that ran then, the one that began last.
-    const command = commands.findLast(
-      ({ at, endedAt = now }) => file.modifiedAt >= at - tickMs && file.modifiedAt <= endedAt,
-    );
+    const command =
+      commands.findLast((entry) => ranThen(entry)) ?? commands.findLast((entry) => ranThen(entry, tickMs));
     if (command === undefined) continue;
     const those = found.get(command);
     if (those === undefined) found.set(command, [file]);
@@ -32,4 +36,11 @@ export function changesOfCommands(
   return [...found]
     .map(([command, changed]) => ({ command, files: changed }))
     .sort((left, right) => right.command.id - left.command.id);
+}
+
+/** An action names a file as it likes: from the workspace, or from the root. */
+function isAbout({ action = {} }: Entry, { path }: FileEntry): boolean {
+  return [action.path, action.to].some(
+    (named) => typeof named === 'string' && `/${path}`.endsWith(`/${named.replace(/^(?:\.?\/)+/, '')}`),
+  );
 }

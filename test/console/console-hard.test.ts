@@ -245,7 +245,7 @@ async function pictures(id: string, at: string): Promise<void> {
       page.getByRole('region', { name: 'File', exact: true }).getByText('login').first().waitFor(),
     processes: (page) =>
       page
-        .getByRole('img', { name: /Memory over time/ })
+        .getByRole('img', { name: /Processor over time, \d+ %/ })
         .locator('canvas')
         .waitFor(),
     terminal: async (page) => {

@@ -230,7 +230,7 @@ test('what commands changed is found on request, and a file is shown as it was a
   await card.getByRole('link', { name: '<b>madeU+202E.txt' }).waitFor();
   expect(await card.getByRole('listitem').count()).toBe(2);
   expect(await page.locator('main b').count()).toBe(0);
-  await page.getByRole('button', { name: 'The file as it is left' }).click();
+  await page.getByRole('button', { name: 'The whole file' }).click();
   const file = page.getByRole('region', { name: 'app.txt at this moment' });
   await expect.poll(() => file.textContent(), { timeout: 20_000 }).toBe(long.replace('first', 'second'));
   await page.getByLabel('Moment of the record').fill('0');

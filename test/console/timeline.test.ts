@@ -249,16 +249,28 @@ test('a file belongs to the command that ran when it was last changed', () => {
   const command = (id: number, at: number, endedAt?: number) =>
     ({ id, at, group: 'command', outcome: 'ok', ...(endedAt !== undefined && { endedAt }) }) as Entry;
   const entries = [
-    command(1, 1000, 9000),
+    command(1, 1000, 1900),
+    command(5, 1905, 1906),
     command(2, 2000, 3000),
     command(3, 8000),
-    { ...command(4, 8500, 8600), group: 'file' } as Entry,
+    { ...command(4, 8500, 8600), group: 'file', action: { path: './by/action' } } as Entry,
   ];
   const file = (path: string, modifiedAt: number, type = 'file' as const) => ({
     ...{ name: path, path, type, sizeBytes: 1, mode: 0o644, modifiedAt },
   });
-  const files = [file('before', 500), file('one', 1500), file('two', 2500), file('tick', 1995)];
-  const more = [file('four', 8550), file('late', 9999), file('.git/index', 2500)];
+  const files = [
+    file('before', 500),
+    file('one', 1500),
+    file('two', 2500),
+    file('tick', 1995),
+    file('edge', 1898),
+  ];
+  const more = [
+    file('/workspace/by/action', 8550),
+    file('four', 8550),
+    file('late', 9999),
+    file('.git/index', 2500),
+  ];
   expect(
     changesOfCommands(entries, [...files, ...more], 9500).map(({ command: { id }, files: changed }) => [
       id,
@@ -267,6 +279,6 @@ test('a file belongs to the command that ran when it was last changed', () => {
   ).toEqual([
     [3, 'four'],
     [2, 'two', 'tick'],
-    [1, 'one'],
+    [1, 'one', 'edge'],
   ]);
 });

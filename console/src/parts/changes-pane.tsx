@@ -68,7 +68,7 @@ function FileChanges({ path, changes, of: { id, timeline, until } }: FileProps) 
       </summary>
       <div className="change-of">
         <button type="button" aria-pressed={whole} onClick={() => setWhole(!whole)}>
-          The file {until === 0 ? 'as it is left' : 'at this moment'}
+          The whole file
         </button>
         {whole && <FileAt id={id} path={path} timeline={timeline} until={until === 0 ? undefined : until} />}
       </div>

@@ -87,6 +87,7 @@ function Graph({ label, now, at, values, unit }: GraphProps) {
 }
 
 const height = 130;
+const shortestSeconds = 60;
 
 async function start(
   box: HTMLElement,
@@ -112,7 +113,11 @@ async function start(
       height,
       legend: { show: false },
       cursor: { show: false },
-      scales: { y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] } },
+      scales: {
+        // A first point alone has no width; so the graph is as wide as a minute from the beginning.
+        x: { range: (_plot, first, last) => [Math.min(first, last - shortestSeconds), last] },
+        y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] },
+      },
       axes: [
         { ...axis, values: (_plot, moments) => moments.map((seconds) => clock(seconds * 1000)), space: 90 },
         { ...axis, values: (_plot, values) => values.map(unit), size: 64 },

@@ -65,7 +65,8 @@ function QuestionCard({ question, mayAnswer, onAnswer }: CardProps) {
     }
     onAnswer();
   };
-  const { action: name, command, ...rest } = action as Record<string, unknown> & { action: string };
+  const { action: name, command, ...fields } = action as Record<string, unknown> & { action: string };
+  const rest = Object.fromEntries(Object.entries(fields).filter(changesMeaning));
   return (
     <article
       className="card"
@@ -165,6 +166,11 @@ function QuestionCard({ question, mayAnswer, onAnswer }: CardProps) {
       </div>
     </article>
   );
+}
+
+/** How much to answer of the output, and the session that every action has, make no other command of it. */
+function changesMeaning([name, value]: readonly [string, unknown]): boolean {
+  return name !== 'maxOutputBytes' && !(name === 'session' && value === 'default');
 }
 
 function wish({ kind, action }: Question): string {
