@@ -98,12 +98,6 @@ export default defineLine({
             ...bar,
             bar: 1500,
           },
-          {
-            name: 'all of that record is in the page',
-            value: timings['all of that record'].p50,
-            ...bar,
-            bar: 4000,
-          },
           { name: 'a typed key to its echo on the screen', value: p50(typed), ...bar, bar: 30 },
           { name: 'floor of that: an echo over a bare WebSocket', value: p50(echoed), ...bar, bar: 30 },
           {

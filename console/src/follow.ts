@@ -20,6 +20,8 @@ const longestPauseMs = 5000;
 const whole = 2000;
 /** Events of the part that a reader sees first. */
 const partEvents = 400;
+/** How often the page shows how much of a long record is here. */
+const progressMs = 200;
 
 /**
  * The record of a runtime. Of a long one the part around `at`, or its end, comes first, and the whole behind it. The
@@ -38,12 +40,17 @@ export function useRecord(id: string, at = 0): Followed {
     setState('loading');
     const left = new AbortController();
     let frame = 0;
+    let newest = 0;
+    let shownAt = 0;
     const take = (events: readonly FollowLine[]) => {
       timeline.current.push(events);
       setState('live');
       if (frame !== 0) return;
-      frame = requestAnimationFrame(() => {
+      frame = requestAnimationFrame((now) => {
         frame = 0;
+        // Before all of it is here only the progress changes.
+        if (timeline.current.last < newest && now - shownAt < progressMs) return;
+        shownAt = now;
         render();
       });
     };
@@ -52,7 +59,10 @@ export function useRecord(id: string, at = 0): Followed {
       .catch(() => undefined)
       .then((read) => {
         if (read?.isAll) take(read.events);
-        else if (read !== undefined) setPart(partOf(read));
+        else if (read !== undefined) {
+          newest = read.newest;
+          setPart(partOf(read));
+        }
         void follow(id, timeline.current, take, setState, left.signal);
       });
     return () => {
