@@ -13,15 +13,6 @@ interface Known {
   readonly records: ReadonlyMap<string, CellRecord>;
 }
 
-interface Wanted {
-  readonly tenant: string;
-  readonly asked: { readonly name?: string | undefined; readonly template: string };
-  readonly request: AskedRequest | undefined;
-}
-
-export function cellBefore(known: Known, wanted: Wanted): CellRecord | undefined {
-  return answered(known, wanted) ?? named(known, wanted);
-}
 
 /** By its id or its name, among those of a tenant. */
 export function findCell(
@@ -35,8 +26,13 @@ export function findCell(
   return undefined;
 }
 
-function answered({ store, records }: Known, { tenant, request }: Wanted): CellRecord | undefined {
-  const before = request === undefined ? undefined : store.request(tenant, request.key);
+/** The one that this very request has made before. */
+export async function askedBefore(
+  { store, records }: Known,
+  tenant: string,
+  request: AskedRequest | undefined,
+): Promise<CellRecord | undefined> {
+  const before = request === undefined ? undefined : await store.request(tenant, request.key);
   if (request === undefined || before === undefined) return undefined;
   if (before.fingerprint !== request.fingerprint)
     throw new WorkcellError(
@@ -48,7 +44,12 @@ function answered({ store, records }: Known, { tenant, request }: Wanted): CellR
   return records.get(before.cell);
 }
 
-function named({ records }: Known, { tenant, asked: { name, template } }: Wanted): CellRecord | undefined {
+/** The one of that name, if it fits. */
+export function namedBefore(
+  records: ReadonlyMap<string, CellRecord>,
+  tenant: string,
+  { name, template }: { readonly name?: string | undefined; readonly template: string },
+): CellRecord | undefined {
   const record = name === undefined ? undefined : findCell(records, tenant, name);
   if (record === undefined || record.template === template) return record;
   throw new WorkcellError(

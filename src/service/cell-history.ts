@@ -18,18 +18,18 @@ export class CellHistory {
   }
 
   /** Whether a cell that ended was this tenant's. */
-  had(tenant: string, id: string): boolean {
-    return this.#store.endedOf(id) === tenant;
+  async had(tenant: string, id: string): Promise<boolean> {
+    return (await this.#store.endedOf(id)) === tenant;
   }
 
   /** Cells of a tenant, those made last first. `only`: that one alone. */
-  page({ tenant, only, withEnded }: Wanted, page: Page): MadeAt[] {
+  async page({ tenant, only, withEnded }: Wanted, page: Page): Promise<MadeAt[]> {
     const { before, limit } = page;
     const live = this.#cells.list(tenant).filter(({ id }) => only === undefined || only === id);
     const behind = live
       .map(({ id, createdAt }) => ({ id, at: createdAt }))
       .filter((cell) => before === undefined || isOlder(cell, before));
-    const ended = withEnded ? this.#store.ended(tenant, page) : [];
+    const ended = withEnded ? await this.#store.ended(tenant, page) : [];
     return [...behind, ...ended].toSorted((left, right) => (isOlder(left, right) ? 1 : -1)).slice(0, limit);
   }
 }

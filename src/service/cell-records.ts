@@ -2,7 +2,8 @@
 import { WorkcellError } from '../protocol/index.js';
 import type { AskedRequest } from './asked-before.js';
 import { counted } from './cell-usage.js';
-import type { CellRecord, ServiceStore } from './service-store.js';
+import type { Awaitable, CellRecord, ServiceStore } from './service-store.js';
+import { Turns } from './turns.js';
 
 /** A cell that is new, has another record, or is gone. */
 export interface CellChange {
@@ -16,11 +17,17 @@ export class CellRecords {
   readonly #records = new Map<string, CellRecord>();
   readonly #listeners = new Set<(change: CellChange) => void>();
   /** What the store has not taken yet, with what to write. */
-  readonly #owed = new Map<string, () => void>();
+  readonly #owed = new Map<string, () => Awaitable<void>>();
+  /** Changes of one record follow each other. */
+  readonly #turns = new Turns();
 
   constructor(store: ServiceStore) {
     this.#store = store;
-    for (const record of store.cells()) this.#records.set(record.id, record);
+  }
+
+  /** Reads what the process before left. */
+  async load(): Promise<void> {
+    for (const record of await this.#store.cells()) this.#records.set(record.id, record);
   }
 
   get all(): ReadonlyMap<string, CellRecord> {
@@ -36,34 +43,54 @@ export class CellRecords {
     });
   }
 
-  /** `request`: what asked for it. */
-  add(record: CellRecord, request: AskedRequest | undefined): void {
-    this.#store.putCell(record, request);
+  /** `request`: what asked for it. Its name is taken at once, so that no other cell gets it while the store writes. */
+  async add(record: CellRecord, request: AskedRequest | undefined): Promise<void> {
     this.#set(record, undefined);
-    this.#pay();
+    try {
+      // What the store still has of a failed start may have the same name.
+      await this.#pay();
+      await this.#store.putCell(record, request);
+    } catch (error) {
+      this.#records.delete(record.id);
+      this.#tell({ record, before: record, isGone: true });
+      // The answer of the store may be what got lost.
+      this.#owed.set(record.id, () => this.#store.removeCell(record));
+      throw error;
+    }
   }
 
   /** Changes the current record: another change may have come while the caller waited. */
-  patch(id: string, fields: Partial<CellRecord>): CellRecord {
-    const before = this.known(id);
-    const { record = before, usage } = counted(before, { ...before, ...fields });
-    this.#store.putCell(record, undefined, usage);
-    this.#owed.delete(id);
-    this.#set(record, before);
-    return record;
+  patch(
+    id: string,
+    fields: Partial<CellRecord> | ((current: CellRecord) => Partial<CellRecord>),
+  ): Promise<CellRecord> {
+    return this.#turns.take(id, async () => {
+      const before = this.known(id);
+      const { record = before, usage } = counted(before, {
+        ...before,
+        ...(typeof fields === 'function' ? fields(before) : fields),
+      });
+      await this.#store.putCell(record, undefined, usage);
+      this.#owed.delete(id);
+      const { usedAt } = this.known(id);
+      const current = { ...record, usedAt };
+      this.#set(current, before);
+      return current;
+    });
   }
 
   /**
    * What became of a start that failed: its cell is lost or, without `state`, gone. Memory says so at once, and the store when
    * it takes it. Until then a start that goes on stands there, and the next process ends that.
    */
-  settle(id: string, state: 'lost' | undefined, onRefusal: (error: unknown) => void): void {
+  settle(id: string, state: 'lost' | undefined, onRefusal: (error: unknown) => void): Promise<void> {
+    return this.#turns.take(id, async () => {
     const before = this.known(id);
     const lost = { ...before, ...(state !== undefined && { state }) };
     const write =
       state === undefined ? () => this.#store.endCell(before, []) : () => this.#store.putCell(lost);
     try {
-      write();
+      await write();
     } catch (error) {
       onRefusal(error);
       this.#owed.set(id, write);
@@ -74,6 +101,7 @@ export class CellRecords {
     }
     this.#records.delete(id);
     this.#tell({ record: before, before, isGone: true });
+    });
   }
 
   /** Notes in memory when it was last used; the store learns it with the next change. */
@@ -82,12 +110,14 @@ export class CellRecords {
     if (record !== undefined) this.#records.set(id, { ...record, usedAt });
   }
 
-  forget(id: string): void {
-    const record = this.known(id);
-    this.#store.endCell(record, counted(record, undefined).usage);
-    this.#owed.delete(id);
-    this.#records.delete(id);
-    this.#tell({ record, before: record, isGone: true });
+  forget(id: string): Promise<void> {
+    return this.#turns.take(id, async () => {
+      const record = this.known(id);
+      await this.#store.endCell(record, counted(record, undefined).usage);
+      this.#owed.delete(id);
+      this.#records.delete(id);
+      this.#tell({ record, before: record, isGone: true });
+    });
   }
 
   /** Calls it with each change from now on. Returns the function that stops this. */
@@ -96,16 +126,13 @@ export class CellRecords {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** The store takes writes, so it gets those that it refused before. */
-  #pay(): void {
-    for (const [id, write] of this.#owed) {
-      try {
-        write();
-      } catch {
-        return;
-      }
-      this.#owed.delete(id);
-    }
+  /** Writes what the store refused before. */
+  async #pay(): Promise<void> {
+    for (const id of this.#owed.keys())
+      await this.#turns.take(id, async () => {
+        await this.#owed.get(id)?.();
+        this.#owed.delete(id);
+      });
   }
 
   #set(record: CellRecord, before: CellRecord | undefined): void {

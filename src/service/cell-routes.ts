@@ -77,7 +77,7 @@ export function cellRoutes(app: FastifyInstance, { cells, previews }: ServicePar
 
   app.patch('/v1/cells/:cell', async (request) => {
     const { tenant, id } = asked(request, 'user');
-    return shownCell(cells.change(tenant, id, parse(changeCellSchema, request.body)));
+    return shownCell(await cells.change(tenant, id, parse(changeCellSchema, request.body)));
   });
 
   app.delete('/v1/cells/:cell', async (request, reply) => {

@@ -13,8 +13,8 @@ interface Parts {
   isHeld(id: string): boolean;
   isChanging(id: string): boolean;
   end(record: CellRecord): Promise<void>;
-  forget(id: string): void;
-  lose(id: string): void;
+  forget(id: string): Promise<void>;
+  lose(id: string): Promise<void>;
   onFailure(id: string, error: unknown): void;
 }
 
@@ -36,7 +36,7 @@ export class CellSurvey {
     const found = await find(known);
     for (const record of known) {
       if (record.state === 'starting') await this.#abandon(record, found.get(record.id) ?? true);
-      else if (found.get(record.id) === false) lose(record.id);
+      else if (found.get(record.id) === false) await lose(record.id);
       // A process that was killed did not write down when it used its cells, so idle times begin anew.
       else if (record.state === 'running') use(record.id);
     }
@@ -49,7 +49,7 @@ export class CellSurvey {
     const record = records.get(id);
     if (record === undefined || isHeld(id)) return;
     const found = await find([record]);
-    if (found.get(id) === false) lose(id);
+    if (found.get(id) === false) await lose(id);
   }
 
   close(): void {
@@ -81,7 +81,7 @@ export class CellSurvey {
     // One may have ended or been used while the backend answered.
     const current = asked.flatMap(({ id }) => records.get(id) ?? []).filter(isUnwatched);
     const missing = current.map(({ id }) => id).filter((id) => found.get(id) === false);
-    for (const id of missing) if (this.#missing.has(id)) lose(id);
+    for (const id of missing) if (this.#missing.has(id)) await lose(id);
     // While a backend does not answer, what it said before still counts.
     const unsaid = asked.map(({ id }) => id).filter((id) => this.#missing.has(id) && !found.has(id));
     this.#missing = new Set([...missing, ...unsaid]);
@@ -96,10 +96,10 @@ export class CellSurvey {
     try {
       await end(record);
       const left = isThere && (await find([record])).get(record.id) !== false;
-      if (!left) return forget(record.id);
+      if (!left) return await forget(record.id);
     } catch (error) {
       onFailure(record.id, error);
     }
-    lose(record.id);
+    await lose(record.id);
   }
 }

@@ -43,7 +43,7 @@ export function operatorRoutes(app: FastifyInstance, { cells }: ServiceParts, as
     const tenant = query.tenant ?? (asker.role === 'operator' ? undefined : asker.tenant);
     const { to = iso(Date.now()).slice(0, 10), format } = query;
     const from = query.from ?? iso(Date.parse(to) - shownDaysMs).slice(0, 10);
-    const rows = cells.usage(tenant, from, to).map(({ tenant: whose, day, cellMs, cells: made }) => ({
+    const rows = (await cells.usage(tenant, from, to)).map(({ tenant: whose, day, cellMs, cells: made }) => ({
       tenant: whose,
       day,
       cellSeconds: cellMs / 1000,

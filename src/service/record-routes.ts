@@ -16,14 +16,14 @@ import { heartbeatMs, linesType } from '../protocol/wire.js';
 import { briefEvent, briefJson } from './brief-event.js';
 import { CellUses, type WatchedCell } from './cell-uses.js';
 import type { Records } from './records.js';
-import type { MadeAt, Page } from './service-store.js';
+import type { Awaitable, MadeAt, Page } from './service-store.js';
 
 /** Who may see and answer what. */
 export interface RecordGate {
   /** Whether the caller may see the record of a runtime, by its id. */
-  sees(request: FastifyRequest): (id: string) => boolean;
+  sees(request: FastifyRequest): (id: string) => Awaitable<boolean>;
   /** A page of the cells whose records the caller may see; undefined for one who sees all records. */
-  page(request: FastifyRequest, page: Page): readonly MadeAt[] | undefined;
+  page(request: FastifyRequest, page: Page): Awaitable<readonly MadeAt[] | undefined>;
   /** What the page can do here. */
   info(request: FastifyRequest): ConsoleInfo;
   /** The cells whose last action the caller sees. */
@@ -41,7 +41,7 @@ export function recordRoutes(app: FastifyInstance, records: Records, gate: Recor
 
   app.get('/v1/records', async (request) => {
     const { limit, cursor: before } = parse(recordsQuery, request.query);
-    const cells = gate.page(request, { limit: limit + 1, before });
+    const cells = await gate.page(request, { limit: limit + 1, before });
     if (cells === undefined) return records.list({ limit, before });
     return records.of(cells.slice(0, limit), cells.length > limit ? cells[limit - 1] : undefined);
   });
@@ -146,12 +146,14 @@ export function recordRoutes(app: FastifyInstance, records: Records, gate: Recor
   /** A question belongs to its cell; one without a cell is for callers that see everything. */
   async function questionsFor(request: FastifyRequest) {
     const sees = gate.sees(request);
-    return (await records.questions()).filter(({ cell }) => sees(cell ?? ''));
+    const all = await records.questions();
+    const seen = await Promise.all(all.map(({ cell }) => sees(cell ?? '')));
+    return all.filter((_, index) => seen[index]);
   }
 
   async function readable(request: FastifyRequest): Promise<string> {
     const { id } = request.params as { id: string };
-    if (!gate.sees(request)(id))
+    if (!(await gate.sees(request)(id)))
       throw new WorkcellError('not-found', `There is no record of a runtime ${JSON.stringify(id)}.`, {
         details: { id },
       });

@@ -16,7 +16,7 @@ import { runtimeSource } from './runtime-source.js';
 import { createServiceApp, type ServiceMount } from './service-app.js';
 import { ServiceCells } from './service-cells.js';
 import { ServiceKeys } from './service-keys.js';
-import { openServiceStore } from './service-store.js';
+import { openSqliteServiceStore } from './sqlite-service-store.js';
 import { storeFile } from './store-copy.js';
 import { type BroughtTemplate, readTemplates } from './templates.js';
 import { Webhooks } from './webhooks.js';
@@ -54,9 +54,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const templates = await readTemplates(config, options.templates ?? {}, () =>
     chooseBackend({ known: backendNames, load: loadBackend, demand: {} }),
   );
-  const store = await openServiceStore(storeFile(service.store));
+  const store = await openSqliteServiceStore(storeFile(service.store));
   try {
     const keys = new ServiceKeys(store, { key: operatorKey, tenant: ownTenant }, service.max_keys_per_tenant);
+    await keys.load();
     const limits = limitsOf(service);
     const cells = new ServiceCells({
       store,
@@ -68,7 +69,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const webhooks = webhooksOf(service, log);
     if (webhooks !== undefined) cells.listen((change) => webhooks.tell(change));
     await cells.reconcile();
-    const secret = store.secret();
+    const secret = await store.secret();
     const previews = await previewsOf(service, { ...options, token: operatorKey }, { cells, keys, secret });
     const records = new Records(config.values.events.store);
     const requests = new RequestShares(limits);

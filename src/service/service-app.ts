@@ -99,7 +99,7 @@ function noteAnswers(scope: FastifyInstance, { cells, log }: ServiceParts, asker
 function healthRoutes(app: FastifyInstance, { cells }: ServiceParts, askers: Askers): void {
   app.get('/healthz', { config: { open: true } }, async () => ({ alive: true }));
   app.get('/readyz', { config: { open: true } }, async (_request, reply) => {
-    const ready = cells.isReady;
+    const ready = await cells.isReady();
     return reply.code(ready ? 200 : 503).send({ ready });
   });
   app.get('/openapi.json', { config: { open: true } }, async () => {
@@ -122,12 +122,12 @@ function keyRoutes(app: FastifyInstance, { keys, cells }: ServiceParts, askers: 
   app.post('/v1/keys', async (request, reply) => {
     const asker = askers(request);
     const wanted = parse(createKeySchema, request.body ?? {});
-    const key = keys.create(asker, wanted, (tenant, cell) => cells.get(tenant, cell).id);
+    const key = await keys.create(asker, wanted, (tenant, cell) => cells.get(tenant, cell).id);
     return reply.code(201).send(key);
   });
   app.get('/v1/keys', async (request) => keys.list(askers(request), parse(listKeysQuery, request.query)));
   app.delete('/v1/keys/:key', async (request, reply) => {
-    keys.remove(askers(request), (request.params as { key: string }).key);
+    await keys.remove(askers(request), (request.params as { key: string }).key);
     return reply.code(204).send();
   });
 }

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Runtime } from '../index.js';
 import { WorkcellError } from '../protocol/index.js';
 import type { changeCellSchema, FirstFiles } from '../protocol/service-wire.js';
-import { type AskedRequest, cellBefore, findCell } from './asked-before.js';
+import { type AskedRequest, askedBefore, findCell, namedBefore } from './asked-before.js';
 import { isGone, lost, stillThere, unknownTemplate } from './cell-errors.js';
 import { CellPool, type Spare } from './cell-pool.js';
 import type { ServiceLimits } from './cell-quotas.js';
@@ -31,6 +31,12 @@ export interface RuntimeSource {
   find(records: readonly CellRecord[]): Promise<ReadonlyMap<string, boolean>>;
 }
 
+/** `isNew`: made for this request, and not there before. */
+interface Created {
+  readonly record: CellRecord;
+  readonly isNew: boolean;
+}
+
 export class ServiceCells {
   readonly #store: ServiceStore;
   readonly #source: RuntimeSource;
@@ -40,6 +46,8 @@ export class ServiceCells {
   readonly #records: CellRecords;
   readonly #live = new Map<string, LiveCell>();
   readonly #turns = new Turns();
+  /** Requests that come again while the first is under way. */
+  readonly #requests = new Turns();
   readonly #ending = new Set<string>();
   /** Those that are being filled with their first files, which a server may bring slowly. */
   readonly #filling = new Map<string, AbortController>();
@@ -82,7 +90,7 @@ export class ServiceCells {
       start: (tenant, template, isWanted) => this.#startSpare(tenant, template, isWanted),
       end: async ({ record, runtime }, isAgain) => {
         await (isAgain ? this.#end(record) : runtime.close());
-        this.#store.removeCell(record);
+        await this.#store.removeCell(record);
       },
       hasRoom: (tenant, template) => this.#room.mayStartAhead(this.#pool, tenant, template),
       onFailure: (error) => this.#complain('of the pool', 'started or ended', error),
@@ -95,7 +103,7 @@ export class ServiceCells {
       isChanging: (id) => this.#turns.has(id),
       end: (record) => this.#end(record),
       forget: (id) => this.#forget(id),
-      lose: (id) => void this.#records.patch(id, { state: 'lost' }),
+      lose: async (id) => void (await this.#records.patch(id, { state: 'lost' })),
       onFailure: (id, error) => this.#complain(id, 'found or ended', error),
     });
   }
@@ -105,8 +113,8 @@ export class ServiceCells {
   }
 
   /** Whether requests can be served. */
-  get isReady(): boolean {
-    return this.#store.answers;
+  async isReady(): Promise<boolean> {
+    return this.#store.answers();
   }
 
   /** A running cell that this process works in, to look at; `use` is for requests. */
@@ -126,24 +134,35 @@ export class ServiceCells {
 
   /** Finds the cells of the process before. Call it once, before the first request. */
   async reconcile(): Promise<void> {
+    await this.#records.load();
     await this.#survey.first();
     this.#times.watchAll();
   }
 
-  /** A new cell, or the existing one with this name or from this request before. `isNew` tells which. */
-  async create(
-    tenant: string,
-    asked: AskedCell,
-    request?: AskedRequest,
-  ): Promise<{ record: CellRecord; isNew: boolean }> {
+  /** A new cell, or the existing one with this name or from this request before. */
+  create(tenant: string, asked: AskedCell, request?: AskedRequest): Promise<Created> {
+    if (request === undefined) return this.#create(tenant, asked);
+    return this.#requests.take(`${tenant} ${request.key}`, async () => {
+      const known = { store: this.#store, records: this.#records.all };
+      const before = await askedBefore(known, tenant, request);
+      const record = before && (await this.#settled(before));
+      return record === undefined ? this.#create(tenant, asked, request) : { record, isNew: false };
+    });
+  }
+
+  /** The cell when the change that is under way is over; none if that ends it. */
+  async #settled({ id }: CellRecord): Promise<CellRecord | undefined> {
+    await this.#turns.over(id);
+    return this.#records.all.get(id);
+  }
+
+  async #create(tenant: string, asked: AskedCell, request?: AskedRequest): Promise<Created> {
     const template = this.#templates.get(asked.template);
     if (template === undefined) throw unknownTemplate(asked.template, [...this.#templates.keys()]);
-    const before = () =>
-      cellBefore({ store: this.#store, records: this.#records.all }, { tenant, asked, request });
+    const named = () => namedBefore(this.#records.all, tenant, asked);
     // Wait for a cell that is ending or whose start fails, and then create it anew.
-    for (let known = before(); known; known = before()) {
-      await this.#turns.over(known.id);
-      const record = this.#records.all.get(known.id);
+    for (let known = named(); known; known = named()) {
+      const record = await this.#settled(known);
       if (record !== undefined) return { record, isNew: false };
     }
     this.#room.check(tenant, template);
@@ -158,20 +177,21 @@ export class ServiceCells {
       ...template.options(tenant, asked.env),
       ...(asked.network !== undefined && { network: asked.network }),
     };
-    // Record it before it starts: repeated requests find it, and an interrupted start leaves no unknown cell.
-    try {
-      this.#records.add(record, request);
-    } catch (error) {
-      if (spare !== undefined) this.#pool.end(spare);
-      throw error;
-    }
     const open = async () => {
       if (spare !== undefined) return spare.runtime;
       await evicted;
       return this.#start(tenant, () => this.#source.create(id, options, () => this.#lose(id)));
     };
-    const start = () => this.#begin(id, asked, open);
+    const start = async () => {
+      await added;
+      return this.#begin(id, asked, open);
+    };
     const isSpare = spare !== undefined;
+    // Record it before it starts: repeated requests find it, and an interrupted start leaves no unknown cell.
+    const added = this.#records.add(record, request).catch((error: unknown) => {
+      if (spare !== undefined) this.#pool.end(spare);
+      throw error;
+    });
     const started = await this.figures.timed(tenant, isSpare, () => this.#turns.take(id, start));
     this.#pool.fill(tenant, template);
     return { record: started, isNew: true };
@@ -204,21 +224,26 @@ export class ServiceCells {
   }
 
   /** By tenant and day, with what running cells have used so far; days are `YYYY-MM-DD`. */
-  usage(tenant: string | undefined, from: string, to: string): UsageRow[] {
+  async usage(tenant: string | undefined, from: string, to: string): Promise<UsageRow[]> {
     const now = Date.now();
     const running = this.list(tenant).flatMap((record) =>
       ranUntil(record, now).map((piece) => ({ tenant: record.tenant, ...piece })),
     );
-    const rows = [...this.#store.usage(from, to), ...running.filter(({ day }) => day >= from && day <= to)];
+    const kept = await this.#store.usage(from, to);
+    const rows = [...kept, ...running.filter(({ day }) => day >= from && day <= to)];
     return addUp(rows.filter((row) => tenant === undefined || row.tenant === tenant));
   }
 
-  change(tenant: string, cell: string, { labels, ttlMs, idleMs, onIdle }: Change): CellRecord {
+  async change(
+    tenant: string,
+    cell: string,
+    { labels, ttlMs, idleMs, onIdle }: Change,
+  ): Promise<CellRecord> {
     const record = this.get(tenant, cell);
     const template = this.#templates.get(record.template);
     const expiresAt = ttlMs == null ? undefined : Date.now() + ttlMs;
     const narrowest = template?.onIdle === 'end' ? 'end' : onIdle;
-    const changed = this.#records.patch(record.id, {
+    const changed = await this.#records.patch(record.id, {
       ...(labels !== undefined && { labels }),
       ...(narrowest !== undefined && { onIdle: narrowest }),
       ...(ttlMs !== undefined && { expiresAt: least(expiresAt, this.#lastAt(record)) }),
@@ -229,7 +254,10 @@ export class ServiceCells {
   }
 
   /** Changes what a protocol of another system keeps with a cell. */
-  amend(id: string, fields: Pick<CellRecord, 'onExpiry' | 'facade'>): CellRecord {
+  amend(
+    id: string,
+    fields: (current: CellRecord) => Pick<CellRecord, 'onExpiry' | 'facade'>,
+  ): Promise<CellRecord> {
     return this.#records.patch(id, fields);
   }
 
@@ -243,7 +271,7 @@ export class ServiceCells {
       this.#ending.add(id);
       try {
         await this.#end(record);
-        this.#forget(id);
+        await this.#forget(id);
       } finally {
         this.#ending.delete(id);
       }
@@ -296,7 +324,7 @@ export class ServiceCells {
       runtime = await open();
       await fillWorkspace(runtime, files, filling.signal);
       const { workspace, isolation } = runtime;
-      const started = this.#records.patch(id, { state: 'running', workspace, isolation: isolation.tier });
+      const started = await this.#records.patch(id, { state: 'running', workspace, isolation: isolation.tier });
       this.#hold(started, runtime);
       return started;
     } catch (error) {
@@ -306,7 +334,7 @@ export class ServiceCells {
       });
       // Without its record nobody would find the cell again, and end it.
       const state = failure === undefined ? undefined : 'lost';
-      this.#records.settle(id, state, (cause) => this.#complain(id, 'written down', cause));
+      await this.#records.settle(id, state, (cause) => this.#complain(id, 'written down', cause));
       if (state === undefined) this.#times.forget(id);
       throw error;
     } finally {
@@ -328,12 +356,12 @@ export class ServiceCells {
       if (!isWanted()) return undefined;
       const record = newRecord(tenant, { labels: {} }, template);
       const { id } = record;
-      this.#store.putCell(record);
+      await this.#store.putCell(record);
       try {
         const options = template.options(tenant, {});
         return { record, runtime: await this.#source.create(id, options, () => this.#lose(id)) };
       } catch (error) {
-        this.#store.removeCell(record);
+        await this.#store.removeCell(record);
         throw error;
       }
     });
@@ -360,7 +388,7 @@ export class ServiceCells {
       await live.runtime.resume();
       // Its idle time begins anew; with the old one it would be over already.
       live.usedAt = Date.now();
-      this.#records.patch(id, { state: 'running' });
+      await this.#records.patch(id, { state: 'running' });
       this.#times.watch(id);
       return live;
     }
@@ -368,7 +396,14 @@ export class ServiceCells {
     try {
       // Attaching resumes a paused cell.
       const runtime = await this.#source.attach(record, () => this.#lose(id));
-      return this.#hold(this.#records.patch(id, { state: 'running' }), runtime);
+      try {
+        // What does not change needs no store, which may be away.
+        if (record.state !== 'running') await this.#records.patch(id, { state: 'running' });
+      } catch (error) {
+        await runtime.detach();
+        throw error;
+      }
+      return this.#hold(this.#records.known(id), runtime);
     } catch (error) {
       if (!isGone(error)) throw error;
       await this.#survey.look(id);
@@ -414,8 +449,11 @@ export class ServiceCells {
   async #leave(id: string, live: LiveCell): Promise<void> {
     this.#release(id, live);
     const record = this.#records.all.get(id);
-    if (record !== undefined) this.#store.putCell(record);
-    await live.runtime.detach();
+    try {
+      if (record !== undefined) await this.#store.putCell(record);
+    } finally {
+      await live.runtime.detach();
+    }
   }
 
   #release(id: string, live: LiveCell): void {
@@ -441,8 +479,8 @@ export class ServiceCells {
     return live === undefined ? record : { ...record, usedAt: live.usedAt };
   }
 
-  #forget(id: string): void {
-    this.#records.forget(id);
+  async #forget(id: string): Promise<void> {
+    await this.#records.forget(id);
     this.#times.forget(id);
   }
 }

@@ -49,10 +49,14 @@ export class ServiceKeys {
   ) {
     this.#store = store;
     this.#mostPerTenant = mostPerTenant;
-    for (const { hash, record } of store.keys()) this.#add(hash, record);
-    this.#forgetExpired();
     const { key, tenant } = operator;
     this.#add(hashOf(key), { id: operatorId, tenant, role: 'operator', createdAt: Date.now() });
+  }
+
+  /** Reads what the process before left. */
+  async load(): Promise<void> {
+    for (const { hash, record } of await this.#store.keys()) this.#add(hash, record);
+    await this.#forgetExpired();
   }
 
   /** Whose request it is. */
@@ -68,7 +72,11 @@ export class ServiceKeys {
   }
 
   /** `idOf`: returns the id of a tenant's cell, so that the key does not fit a later cell of the same name. */
-  create(maker: KeyRecord, asked: Asked, idOf: (tenant: string, cell: string) => string): NewKey {
+  async create(
+    maker: KeyRecord,
+    asked: Asked,
+    idOf: (tenant: string, cell: string) => string,
+  ): Promise<NewKey> {
     const { tenant = maker.tenant, role, note } = asked;
     checkRole(maker, 'admin', 'make keys');
     if (tenant !== maker.tenant) checkRole(maker, 'operator', 'make keys of other tenants');
@@ -79,13 +87,19 @@ export class ServiceKeys {
         'denied',
         `A key cannot hold longer than the one that makes it: give expiresAt, at most ${iso(maker.expiresAt)}.`,
       );
-    this.#forgetExpired();
+    await this.#forgetExpired();
     this.#checkRoom(tenant);
     const id = randomBytes(8).toString('hex');
     const key = `wck_${randomBytes(24).toString('base64url')}`;
     const record: KeyRecord = { id, tenant, role, cell, createdAt: Date.now(), expiresAt, note };
-    this.#store.putKey(record, hashOf(key));
+    // It counts at once, and nobody has it before the store does.
     this.#add(hashOf(key), record);
+    try {
+      await this.#store.putKey(record, hashOf(key));
+    } catch (error) {
+      this.#drop(id, hashOf(key));
+      throw error;
+    }
     return { ...shownKey(record), key };
   }
 
@@ -101,12 +115,12 @@ export class ServiceKeys {
     return { keys: shown.map(shownKey), ...(last !== undefined && { next: last.id }) };
   }
 
-  remove(asker: KeyRecord, id: string): void {
+  async remove(asker: KeyRecord, id: string): Promise<void> {
     checkRole(asker, 'admin', 'remove keys');
     const found = this.#seenBy(asker).find(([, record]) => record.id === id);
     if (found === undefined)
       throw new WorkcellError('not-found', `There is no key ${JSON.stringify(id)}.`, { details: { id } });
-    this.#forget(id, found[0]);
+    await this.#forget(id, found[0]);
     for (const cut of this.#open.get(id) ?? []) cut();
   }
 
@@ -141,8 +155,12 @@ export class ServiceKeys {
     this.#hashes.set(record.id, hash);
   }
 
-  #forget(id: string, hash: string): void {
-    this.#store.removeKey(id);
+  async #forget(id: string, hash: string): Promise<void> {
+    await this.#store.removeKey(id);
+    this.#drop(id, hash);
+  }
+
+  #drop(id: string, hash: string): void {
     this.#byHash.delete(hash);
     this.#hashes.delete(id);
   }
@@ -160,10 +178,10 @@ export class ServiceKeys {
   }
 
   /** Expired keys do not pile up: those that are made make room for themselves. */
-  #forgetExpired(): void {
+  async #forgetExpired(): Promise<void> {
     const before = Date.now() - expiredKeptMs;
     for (const [hash, { id, expiresAt }] of this.#byHash)
-      if (expiresAt !== undefined && expiresAt < before) this.#forget(id, hash);
+      if (expiresAt !== undefined && expiresAt < before) await this.#forget(id, hash);
   }
 
   #seenBy({ role, tenant }: KeyRecord): [string, KeyRecord][] {

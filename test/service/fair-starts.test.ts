@@ -17,9 +17,9 @@ test('a burst of 500 creations does not delay the single one of another tenant',
   await app.listen({ host: '127.0.0.1', port: 0 });
   const url = `http://127.0.0.1:${(app.server.address() as { port: number }).port}`;
   const maker = keys.authenticate({ authorization: `Bearer ${operatorKey}` });
-  const clientOf = (tenant: string) =>
-    new ServiceClient({ url, apiKey: keys.create(maker, { tenant, role: 'user' }, () => '').key });
-  const [many, one] = [clientOf('many'), clientOf('one')];
+  const clientOf = async (tenant: string) =>
+    new ServiceClient({ url, apiKey: (await keys.create(maker, { tenant, role: 'user' }, () => '')).key });
+  const [many, one] = [await clientOf('many'), await clientOf('one')];
   const burst = Promise.all(Array.from({ length: 500 }, () => many.create()));
   await vi.waitFor(() => expect(cells.list('many')).toHaveLength(500), { timeout: 120_000 });
   // As many start as may, and none has ended.

@@ -54,7 +54,8 @@ test('a change that comes during another one is kept', async () => {
     go = resolve;
   });
   const pausing = cells.pause(tenant, record.id);
-  cells.change(tenant, record.id, { labels: { kept: 'yes' }, ttlMs: 60_000 });
+  const changing = cells.change(tenant, record.id, { labels: { kept: 'yes' }, ttlMs: 60_000 });
+  await changing;
   go();
   await pausing;
   expect(cells.get(tenant, record.id)).toMatchObject({
@@ -239,7 +240,7 @@ test('a cell that pauses when its time is over still ends with the longest time 
   const { record } = await cells.create(tenant, { ...asked({ ttlMs: 1000 }), onExpiry: 'pause' });
   await vi.advanceTimersByTimeAsync(1500);
   expect(cells.get(tenant, record.id).state).toBe('paused');
-  cells.change(tenant, record.id, { ttlMs: 5000 });
+  await cells.change(tenant, record.id, { ttlMs: 5000 });
   await cells.resume(tenant, record.id);
   await vi.advanceTimersByTimeAsync(4000);
   expect(cells.get(tenant, record.id).state).toBe('running');
@@ -254,7 +255,7 @@ test('a template that ends idle cells is not talked out of it', async () => {
   const cells = await open({ onIdle: 'end', idleMs: 1000 });
   const { record } = await cells.create(tenant, asked({ onIdle: 'pause' }));
   expect(record.onIdle).toBe('end');
-  expect(cells.change(tenant, record.id, { onIdle: 'pause' }).onIdle).toBe('end');
+  expect((await cells.change(tenant, record.id, { onIdle: 'pause' })).onIdle).toBe('end');
 });
 
 test('a server that is silent holds up neither the end of a cell, nor its time, nor that of the service', async () => {
@@ -342,10 +343,10 @@ test('usage counts the time that cells run, day by day, and not that of paused o
     { tenant, day: '2030-01-01', cellMs: 10_000, cells: 1 },
     { tenant, day: '2030-01-02', cellMs: 25_000, cells: 0 },
   ];
-  expect(cells.usage(undefined, '2030-01-01', '2030-01-02')).toEqual(both);
+  expect(await cells.usage(undefined, '2030-01-01', '2030-01-02')).toEqual(both);
   await cells.remove(tenant, record.id);
   vi.setSystemTime(Date.parse('2030-01-02T02:00:00Z'));
-  expect(cells.usage(tenant, '2030-01-01', '2030-01-02')).toEqual(both);
-  expect(cells.usage(tenant, '2030-01-02', '2030-01-09')).toEqual(both.slice(1));
-  expect(cells.usage('other', '2030-01-01', '2030-01-02')).toEqual([]);
+  expect(await cells.usage(tenant, '2030-01-01', '2030-01-02')).toEqual(both);
+  expect(await cells.usage(tenant, '2030-01-02', '2030-01-09')).toEqual(both.slice(1));
+  expect(await cells.usage('other', '2030-01-01', '2030-01-02')).toEqual([]);
 });

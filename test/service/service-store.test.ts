@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { openServiceStore, type ServiceStore } from '../../src/service/service-store.js';
+import { openSqliteServiceStore, type SqliteServiceStore } from '../../src/service/sqlite-service-store.js';
 
 let directory: string;
-let store: ServiceStore;
+let store: SqliteServiceStore;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'service-store-'));
-  store = await openServiceStore(join(directory, 'service.db'));
+  store = await openSqliteServiceStore(join(directory, 'service.db'));
 });
 
 afterEach(() => {

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { openServiceStore } from '../../src/service/service-store.js';
+import { openSqliteServiceStore } from '../../src/service/sqlite-service-store.js';
 import { copyStore } from '../../src/service/store-copy.js';
 
 let meanwhile = () => {};
@@ -24,7 +24,7 @@ const target = join(folder, 'copy.db');
 
 beforeAll(async () => {
   writeFileSync(config, `[service]\nstore = "sqlite:${join(folder, 'service.db')}"\n`, { mode: 0o600 });
-  (await openServiceStore(join(folder, 'service.db'))).close();
+  (await openSqliteServiceStore(join(folder, 'service.db'))).close();
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -7,7 +7,7 @@ import type { Runtime } from '../../src/index.js';
 import { createCellSchema } from '../../src/protocol/service-wire.js';
 import type { ServiceLimits } from '../../src/service/cell-quotas.js';
 import { type RuntimeSource, ServiceCells } from '../../src/service/service-cells.js';
-import { openServiceStore, type ServiceStore } from '../../src/service/service-store.js';
+import { openSqliteServiceStore, type SqliteServiceStore } from '../../src/service/sqlite-service-store.js';
 import type { Template } from '../../src/service/templates.js';
 
 export const tenant = 'a';
@@ -21,14 +21,14 @@ const template: Template = {
 export const asked = (fields: object = {}) => createCellSchema.parse(fields);
 
 let directory: string;
-export let store: ServiceStore;
+export let store: SqliteServiceStore;
 /** The cells that are there, whatever the service thinks. */
 export let there: Map<string, { lose: () => void; ends: number }>;
 export let failing: { close?: boolean; pause?: Promise<void> };
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'service-cells-'));
-  store = await openServiceStore(join(directory, 'service.db'));
+  store = await openSqliteServiceStore(join(directory, 'service.db'));
   there = new Map();
   failing = {};
 });

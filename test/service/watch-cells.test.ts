@@ -26,7 +26,7 @@ test('a watch begins with all cells, and tells of each change that fits', async 
   await cells.pause('b', 'theirs');
   await cells.pause(tenant, 'first');
   expect(await waiting).toEqual(['first', 'paused']);
-  cells.change(tenant, 'first', { labels: {} });
+  await cells.change(tenant, 'first', { labels: {} });
   expect(await next()).toBe('gone');
   await cells.create(tenant, asked({ name: 'second', labels: { team: 'web' } }));
   // A reader that comes late finds what a cell is, not all that it was.

@@ -19,7 +19,7 @@ export interface ServerContext {
    * Whether an action with a key of the client's is the first one. A server whose cell outlives it keeps the keys;
    * without this, they last as long as the server.
    */
-  beginAction?(key: string): boolean;
+  beginAction?(key: string): boolean | Promise<boolean>;
   /** Whether each capability of the cell works. */
   readiness(): Promise<Readiness>;
   readonly info: ServerInfo;

@@ -72,14 +72,17 @@ export class Sandboxes {
   }
 
   /** The tokens of a key that may use the sandbox. */
-  tokensFor({ record }: Sandbox, { id: key }: KeyRecord): SandboxTokens {
+  async tokensFor({ record }: Sandbox, { id: key }: KeyRecord): Promise<SandboxTokens> {
     // Another request may have changed the record since this one read it.
-    const { facts, tokens } = this.of(this.#parts.cells.byId(record.id) ?? record);
-    const own = tokens.get(key);
+    const own = this.of(this.#parts.cells.byId(record.id) ?? record).tokens.get(key);
     if (own !== undefined) return own;
-    const holding = facts.openedBy.filter((other) => this.#parts.keys.find(other) !== undefined);
-    const openedBy = [...holding.slice(1 - mostKeys), key];
-    const amended = this.#parts.cells.amend(record.id, { facade: { ...facts, openedBy } });
+    const amended = await this.#parts.cells.amend(record.id, (current) => {
+      const { facts } = this.of(current);
+      const holding = facts.openedBy.filter(
+        (other) => other !== key && this.#parts.keys.find(other) !== undefined,
+      );
+      return { facade: { ...facts, openedBy: [...holding.slice(1 - mostKeys), key] } };
+    });
     return this.of(amended).tokens.get(key) as SandboxTokens;
   }
 

@@ -60,12 +60,14 @@ function start(
   const action = parseAction(request.body, context.executor().actions);
   const given = request.headers[keyHeader];
   const key = given === undefined ? randomUUID() : parse(keySchema, given);
-  let cause = 0;
+  let isNew = false;
+  let cause: number | undefined;
   const call = calls.start(
     key,
     request.bodyHash,
     async (execution) => {
-      if (given !== undefined && context.beginAction?.(key) === false) throw begunBefore(key);
+      isNew = true;
+      if (given !== undefined && (await context.beginAction?.(key)) === false) throw begunBefore(key);
       cause = events.action(action);
       counters.actions.set(action.action, (counters.actions.get(action.action) ?? 0) + 1);
       clients.starts(client, action);
@@ -75,14 +77,14 @@ function start(
     },
     options,
   );
-  if (cause === 0) return call;
+  if (!isNew) return call;
   const left = clients.begin(client, () => {
     call.cancel();
     return call.done;
   });
   void call.done.then((outcome) => {
     left();
-    events.outcome(cause, action.action, outcome);
+    if (cause !== undefined) events.outcome(cause, action.action, outcome);
   });
   return call;
 }

@@ -41,8 +41,8 @@ const defaultSeconds = { v1: 15, v2: 300 };
 export function controlRoutes(app: FastifyInstance, parts: ServiceParts, sandboxes: Sandboxes): void {
   const control = authenticate(app, parts, sandboxes);
   const { cells } = parts;
-  const opened = (request: FastifyRequest, sandbox: Sandbox) =>
-    openedView(sandbox, sandboxes.tokensFor(sandbox, control.askerOf(request)));
+  const opened = async (request: FastifyRequest, sandbox: Sandbox) =>
+    openedView(sandbox, await sandboxes.tokensFor(sandbox, control.askerOf(request)));
   app.setErrorHandler((error, _request, reply) => sendE2bError(reply, error, parts.log));
 
   for (const [path, version] of [
@@ -54,7 +54,7 @@ export function controlRoutes(app: FastifyInstance, parts: ServiceParts, sandbox
       checkRole(asker, 'user', 'make sandboxes');
       const asked = body(newSandboxSchema, request);
       const made = await create(control, asker, asked, defaultSeconds[version], request);
-      return reply.code(201).send(opened(request, made));
+      return reply.code(201).send(await opened(request, made));
     });
     app.post(`${path}/:id/connect`, async (request, reply) => {
       const { timeout = 300, memory } = body(connectSchema, request);
@@ -64,7 +64,7 @@ export function controlRoutes(app: FastifyInstance, parts: ServiceParts, sandbox
       await cells.resume(found.record.tenant, found.record.id);
       return reply
         .code(wasPaused ? 201 : 200)
-        .send(opened(request, extend(control, found, timeout, wasPaused)));
+        .send(await opened(request, await extend(control, found, timeout, wasPaused)));
     });
   }
 
@@ -81,7 +81,7 @@ export function controlRoutes(app: FastifyInstance, parts: ServiceParts, sandbox
   app.get('/sandboxes/:id', async (request) => {
     const asker = control.askerOf(request);
     const found = control.find(request, 'reader');
-    return detailView(found, asker.role === 'reader' ? undefined : sandboxes.tokensFor(found, asker));
+    return detailView(found, asker.role === 'reader' ? undefined : await sandboxes.tokensFor(found, asker));
   });
 
   app.delete('/sandboxes/:id', async (request, reply) => {
@@ -92,11 +92,11 @@ export function controlRoutes(app: FastifyInstance, parts: ServiceParts, sandbox
   });
   app.post('/sandboxes/:id/timeout', async (request, reply) => {
     const { record } = control.find(request, 'user');
-    cells.change(record.tenant, record.id, { ttlMs: body(timeoutSchema, request).timeout * 1000 });
+    await cells.change(record.tenant, record.id, { ttlMs: body(timeoutSchema, request).timeout * 1000 });
     return reply.code(204).send();
   });
   app.post('/sandboxes/:id/refreshes', async (request, reply) => {
-    extend(control, control.find(request, 'user'), body(refreshSchema, request).duration ?? 15, false);
+    await extend(control, control.find(request, 'user'), body(refreshSchema, request).duration ?? 15, false);
     return reply.code(204).send();
   });
   app.post('/sandboxes/:id/pause', async (request, reply) => {
@@ -113,7 +113,7 @@ export function controlRoutes(app: FastifyInstance, parts: ServiceParts, sandbox
     if (found.record.state === 'running')
       throw new E2bError(409, `Sandbox "${found.record.id}" is already running`);
     await cells.resume(found.record.tenant, found.record.id);
-    return reply.code(201).send(opened(request, extend(control, found, timeout, true)));
+    return reply.code(201).send(await opened(request, await extend(control, found, timeout, true)));
   });
 
   app.put('/sandboxes/:id/network', async (request, reply) => {
@@ -123,7 +123,9 @@ export function controlRoutes(app: FastifyInstance, parts: ServiceParts, sandbox
     const template = templateFor(cells.templates, facts.template);
     await changeNetwork(runtime, { ...network, allow_internet_access }, template, record.tenant);
     // Others may have opened it meanwhile.
-    cells.amend(record.id, { facade: { ...sandboxes.running(record.id).facts, network } });
+    await cells.amend(sandboxes.running(record.id).record.id, (current) => ({
+      facade: { ...sandboxes.of(current).facts, network },
+    }));
     return reply.code(204).send();
   });
   app.get('/sandboxes/metrics', async (request, reply) => {
@@ -252,12 +254,17 @@ function checkMemory(memory: boolean): void {
 }
 
 /** Connecting never shortens the time of a running sandbox. */
-function extend({ parts: { cells } }: Control, found: Sandbox, seconds: number, anew: boolean): Sandbox {
+async function extend(
+  { parts: { cells } }: Control,
+  found: Sandbox,
+  seconds: number,
+  anew: boolean,
+): Promise<Sandbox> {
   const { record } = found;
   const { tenant, id } = record;
   const left = anew ? 0 : (record.expiresAt ?? 0) - Date.now();
   if (seconds * 1000 <= left) return found;
-  return { ...found, record: cells.change(tenant, id, { ttlMs: seconds * 1000 }) };
+  return { ...found, record: await cells.change(tenant, id, { ttlMs: seconds * 1000 }) };
 }
 
 function pageFor(
