@@ -13,7 +13,7 @@ export const optionalPackages = {
   esbuild: 'tools and plugins that ship into a cell',
   'eslint-scope': 'functions that ship into a cell',
   modal: 'backend modal',
-  pg: 'events in PostgreSQL',
+  pg: 'events, and the store of a service, in PostgreSQL',
   'playwright-core': 'the browser',
 } as const;
 

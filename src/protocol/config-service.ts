@@ -27,8 +27,23 @@ const tenantSchema = z.strictObject({
 export const serviceSchema = z
   .strictObject({
     store: about(
-      'Where `workcell serve` keeps its cells and keys. Default: a file of this user.',
-      storeName(/^sqlite:.+$/s, 'sqlite:<file>').optional(),
+      'Where `workcell serve` keeps its cells and keys: `sqlite:<file>`, or `postgres://…` for several replicas. Default: a file of this user.',
+      storeName(
+        /^(?:sqlite:.+|postgres(?:ql)?:\/\/.+)$/s,
+        'sqlite:<file> or postgres://<user>@<host>/<database>',
+      ).optional(),
+    ),
+    replica_listen: about(
+      'Where a replica with a store in PostgreSQL listens for the other ones. They prove to each other that they know the store, and encrypt.',
+      z
+        .string()
+        .regex(/^(?:\[[\da-f:.]+\]|[^:[\]]+):\d{1,5}$/i)
+        .describe('<host>:<port>')
+        .default('127.0.0.1:0'),
+    ),
+    replica_host: about(
+      'The host under which other replicas reach this one. Default: that of `replica_listen`.',
+      z.string().min(1).describe('a host name or address').optional(),
     ),
     url: about(
       'Where clients reach the service, such as `https://cells.example.com`, for the addresses that it hands out. Default: where their request went.',

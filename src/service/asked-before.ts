@@ -13,7 +13,6 @@ interface Known {
   readonly records: ReadonlyMap<string, CellRecord>;
 }
 
-
 /** By its id or its name, among those of a tenant. */
 export function findCell(
   records: ReadonlyMap<string, CellRecord>,

@@ -85,22 +85,22 @@ export class CellRecords {
    */
   settle(id: string, state: 'lost' | undefined, onRefusal: (error: unknown) => void): Promise<void> {
     return this.#turns.take(id, async () => {
-    const before = this.known(id);
-    const lost = { ...before, ...(state !== undefined && { state }) };
-    const write =
-      state === undefined ? () => this.#store.endCell(before, []) : () => this.#store.putCell(lost);
-    try {
-      await write();
-    } catch (error) {
-      onRefusal(error);
-      this.#owed.set(id, write);
-    }
-    if (state !== undefined) {
-      this.#set(lost, before);
-      return;
-    }
-    this.#records.delete(id);
-    this.#tell({ record: before, before, isGone: true });
+      const before = this.known(id);
+      const lost = { ...before, ...(state !== undefined && { state }) };
+      const write =
+        state === undefined ? () => this.#store.endCell(before, []) : () => this.#store.putCell(lost);
+      try {
+        await write();
+      } catch (error) {
+        onRefusal(error);
+        this.#owed.set(id, write);
+      }
+      if (state !== undefined) {
+        this.#set(lost, before);
+        return;
+      }
+      this.#records.delete(id);
+      this.#tell({ record: before, before, isGone: true });
     });
   }
 

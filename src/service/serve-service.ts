@@ -7,17 +7,21 @@ import { readToken } from '../base/http/token.js';
 import { chooseBackend } from '../config/choose-backend.js';
 import { loadConfig } from '../config/load-config.js';
 import type { ServiceSettings } from '../protocol/config-service.js';
+import { WorkcellError } from '../protocol/index.js';
 import { CellHistory } from './cell-history.js';
 import type { ServiceLimits } from './cell-quotas.js';
 import { type PreviewServer, startPreviews } from './previews/preview-server.js';
 import { Records } from './records.js';
+import type { Place } from './replicas/replica-link.js';
+import type { Served } from './replicas/serve-replica.js';
 import { type RequestLimits, RequestShares } from './request-shares.js';
 import { runtimeSource } from './runtime-source.js';
 import { createServiceApp, type ServiceMount } from './service-app.js';
 import { ServiceCells } from './service-cells.js';
 import { ServiceKeys } from './service-keys.js';
+import type { ServiceStore } from './service-store.js';
 import { openSqliteServiceStore } from './sqlite-service-store.js';
-import { storeFile } from './store-copy.js';
+import { isPostgres, storeFile } from './store-copy.js';
 import { type BroughtTemplate, readTemplates } from './templates.js';
 import { Webhooks } from './webhooks.js';
 
@@ -46,51 +50,24 @@ export interface Service {
 /** The tenant of the operator, and of a person who runs a service alone. */
 const ownTenant = 'default';
 
+/** How long a replica may be silent before another one takes over. */
+const leaseMs = 10_000;
+
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { operatorKey, config: file, log = () => {} } = options;
+  const { operatorKey, config: file } = options;
   checkExposure({ ...options, token: operatorKey });
   const config = await loadConfig({ cwd: process.cwd(), env: process.env, file });
   const { service } = config.values;
   const templates = await readTemplates(config, options.templates ?? {}, () =>
     chooseBackend({ known: backendNames, load: loadBackend, demand: {} }),
   );
+  const open = (store: ServiceStore) => openParts(store, { options, config, templates });
+  if (isPostgres(service.store)) return serveReplicated(options, service, open);
   const store = await openSqliteServiceStore(storeFile(service.store));
   try {
-    const keys = new ServiceKeys(store, { key: operatorKey, tenant: ownTenant }, service.max_keys_per_tenant);
-    await keys.load();
-    const limits = limitsOf(service);
-    const cells = new ServiceCells({
-      store,
-      source: runtimeSource({ config: file, templates, log }),
-      templates,
-      limits,
-      log: (message, fields) => log('info', message, fields),
-    });
-    const webhooks = webhooksOf(service, log);
-    if (webhooks !== undefined) cells.listen((change) => webhooks.tell(change));
-    await cells.reconcile();
-    const secret = await store.secret();
-    const previews = await previewsOf(service, { ...options, token: operatorKey }, { cells, keys, secret });
-    const records = new Records(config.values.events.store);
-    const requests = new RequestShares(limits);
-    const parts = {
-      cells,
-      keys,
-      requests,
-      records,
-      history: new CellHistory(store, cells),
-      previews: previews?.links,
-      secret,
-      url: service.url,
-      log,
-    };
-    const app = createServiceApp(
-      { ...parts, console: options.console },
-      withBoundHost(options),
-      options.also,
-    );
+    const { app, previews, close: closeParts } = await open(store);
     const listener = await listen(app, options.listen).catch(async (error: unknown) => {
-      await previews?.close();
+      await closeParts();
       throw error;
     });
     let closing: Promise<void> | undefined;
@@ -101,9 +78,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         closing ??= (async () => {
           await previews?.close();
           await listener.close();
-          await cells.close();
-          await webhooks?.close();
-          await records.close();
+          await closeParts();
           store.close();
         })();
         return closing;
@@ -113,6 +88,87 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     store.close();
     throw error;
   }
+}
+
+/** Several processes with one store, of which one serves at a time. */
+async function serveReplicated(
+  options: ServiceOptions,
+  { store, replica_listen, replica_host, preview_listen }: ServiceSettings,
+  open: (store: ServiceStore) => Promise<Served>,
+): Promise<Service> {
+  if (preview_listen !== undefined)
+    throw new WorkcellError(
+      'invalid-config',
+      'A service with a store in PostgreSQL has no previews yet. Remove service.preview_listen, or keep the store in a file.',
+      { details: { key: 'service.preview_listen' } },
+    );
+  const link = parseListen(replica_listen) as Place;
+  const { serveReplica } = await import('./replicas/serve-replica.js');
+  const { address, close } = await serveReplica({
+    url: store ?? '',
+    exposure: options,
+    link,
+    linkHost: replica_host ?? link.host,
+    leaseMs,
+    open,
+    log: options.log ?? (() => {}),
+  });
+  return { address, previews: undefined, close };
+}
+
+interface Parts {
+  readonly options: ServiceOptions;
+  readonly config: Awaited<ReturnType<typeof loadConfig>>;
+  readonly templates: Awaited<ReturnType<typeof readTemplates>>;
+}
+
+/** All that works on one store: from its existing cells to the routes. */
+async function openParts(
+  store: ServiceStore,
+  { options, config, templates }: Parts,
+): Promise<Served & { readonly previews: PreviewServer | undefined }> {
+  const { operatorKey, config: file, log = () => {} } = options;
+  const { service } = config.values;
+  const keys = new ServiceKeys(store, { key: operatorKey, tenant: ownTenant }, service.max_keys_per_tenant);
+  await keys.load();
+  const limits = limitsOf(service);
+  const cells = new ServiceCells({
+    store,
+    source: runtimeSource({ config: file, templates, log }),
+    templates,
+    limits,
+    log: (message, fields) => log('info', message, fields),
+  });
+  const webhooks = webhooksOf(service, log);
+  if (webhooks !== undefined) cells.listen((change) => webhooks.tell(change));
+  await cells.reconcile();
+  const secret = await store.secret();
+  const previews = await previewsOf(service, { ...options, token: operatorKey }, { cells, keys, secret });
+  const records = new Records(config.values.events.store);
+  const requests = new RequestShares(limits);
+  const parts = {
+    cells,
+    keys,
+    requests,
+    records,
+    history: new CellHistory(store, cells),
+    previews: previews?.links,
+    secret,
+    url: service.url,
+    log,
+  };
+  const app = createServiceApp({ ...parts, console: options.console }, withBoundHost(options), options.also);
+  return {
+    app,
+    previews,
+    async close() {
+      await previews?.close();
+      await app.close();
+      await cells.close();
+      await webhooks?.close();
+      await records.close();
+    },
+  };
 }
 
 function limitsOf(service: ServiceSettings): ServiceLimits & RequestLimits {

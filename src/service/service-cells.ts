@@ -234,11 +234,7 @@ export class ServiceCells {
     return addUp(rows.filter((row) => tenant === undefined || row.tenant === tenant));
   }
 
-  async change(
-    tenant: string,
-    cell: string,
-    { labels, ttlMs, idleMs, onIdle }: Change,
-  ): Promise<CellRecord> {
+  async change(tenant: string, cell: string, { labels, ttlMs, idleMs, onIdle }: Change): Promise<CellRecord> {
     const record = this.get(tenant, cell);
     const template = this.#templates.get(record.template);
     const expiresAt = ttlMs == null ? undefined : Date.now() + ttlMs;
@@ -324,7 +320,11 @@ export class ServiceCells {
       runtime = await open();
       await fillWorkspace(runtime, files, filling.signal);
       const { workspace, isolation } = runtime;
-      const started = await this.#records.patch(id, { state: 'running', workspace, isolation: isolation.tier });
+      const started = await this.#records.patch(id, {
+        state: 'running',
+        workspace,
+        isolation: isolation.tier,
+      });
       this.#hold(started, runtime);
       return started;
     } catch (error) {

@@ -7,6 +7,10 @@ import { loadConfig } from '../config/load-config.js';
 import { WorkcellError } from '../protocol/index.js';
 import { copyDatabase } from '../runtime/events/sqlite/copy-database.js';
 
+export function isPostgres(store: string | undefined): store is string {
+  return store?.startsWith('postgres') === true;
+}
+
 /** `named`: the setting `service.store`. */
 export function storeFile(named: string | undefined): string {
   return named?.slice('sqlite:'.length) ?? join(stateDirectory(), 'service.db');
@@ -15,6 +19,11 @@ export function storeFile(named: string | undefined): string {
 /** Copies the store of that configuration to a new file, which only this user can read. Returns the file that it copied. */
 export async function copyStore(config: string | false | undefined, target: string): Promise<string> {
   const { values } = await loadConfig({ cwd: process.cwd(), env: process.env, file: config });
+  if (isPostgres(values.service.store))
+    throw new WorkcellError(
+      'capability-unsupported',
+      'The store of this service is in PostgreSQL. Copy its schemas with pg_dump instead.',
+    );
   const store = storeFile(values.service.store);
   const draft = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}`);
   if (existsSync(target)) throw alreadyThere(target);

@@ -2,8 +2,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openSqliteServiceStore, type SqliteServiceStore } from '../../src/service/sqlite-service-store.js';
+import { describeServiceStore } from './store-contract.js';
+
+describeServiceStore(
+  'in a file',
+  (() => {
+    const place = mkdtempSync(join(tmpdir(), 'service-store-'));
+    afterAll(() => rmSync(place, { recursive: true, force: true }));
+    return () => openSqliteServiceStore(join(place, 'service.db'));
+  })(),
+);
 
 let directory: string;
 let store: SqliteServiceStore;
