@@ -27,7 +27,8 @@ const system = [
   'test/runtime/*.test.ts',
   'test/deploy/**/*.test.ts',
   'test/site/**/*.test.ts',
-  'test/service/previews.test.ts',
+  'test/service/{postgres-service-store,previews}.test.ts',
+  'test/service/replicas/**/*.test.ts',
   'test/service/{records,service,service-seen,tracing}.test.ts',
   'test/console/console*.test.ts',
   'test/service/tenants-attack*.test.ts',
@@ -60,6 +61,15 @@ export default defineConfig({
       },
       { test: { ...common, name: 'house', include: house } },
       { test: { ...common, name: 'system', include: system } },
+      // The tests of the service once more, on several replicas.
+      {
+        test: {
+          ...common,
+          name: 'replicas',
+          include: ['test/service/service.test.ts'],
+          env: { TEST_STORE_OF_SERVICE: 'postgres' },
+        },
+      },
       { test: { ...common, name: 'contract', include: contract } },
       { test: { ...common, name: 'abuse', include: abuse, testTimeout: 300_000, hookTimeout: 900_000 } },
       { test: { ...common, name: 'fuzz', include: fuzz, testTimeout: 600_000 } },

@@ -41,6 +41,10 @@ export const serviceSchema = z
         .describe('<host>:<port>')
         .default('127.0.0.1:0'),
     ),
+    replica_lease: about(
+      'How many seconds the replica that serves may be silent before another one takes over. Needs PostgreSQL 14; with older ones, only the end of its process or its machine counts.',
+      z.number().min(1).max(3600).describe('a number of seconds from 1 to 3600').default(10),
+    ),
     replica_host: about(
       'The host under which other replicas reach this one. Default: that of `replica_listen`.',
       z.string().min(1).describe('a host name or address').optional(),

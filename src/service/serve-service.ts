@@ -50,9 +50,6 @@ export interface Service {
 /** The tenant of the operator, and of a person who runs a service alone. */
 const ownTenant = 'default';
 
-/** How long a replica may be silent before another one takes over. */
-const leaseMs = 10_000;
-
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { operatorKey, config: file } = options;
   checkExposure({ ...options, token: operatorKey });
@@ -93,9 +90,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 /** Several processes with one store, of which one serves at a time. */
 async function serveReplicated(
   options: ServiceOptions,
-  { store, replica_listen, replica_host, preview_listen }: ServiceSettings,
+  service: ServiceSettings,
   open: (store: ServiceStore) => Promise<Served>,
 ): Promise<Service> {
+  const { store, replica_listen, replica_host, preview_listen } = service;
   if (preview_listen !== undefined)
     throw new WorkcellError(
       'invalid-config',
@@ -109,7 +107,7 @@ async function serveReplicated(
     exposure: options,
     link,
     linkHost: replica_host ?? link.host,
-    leaseMs,
+    leaseMs: service.replica_lease * 1000,
     open,
     log: options.log ?? (() => {}),
   });

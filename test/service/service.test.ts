@@ -7,11 +7,16 @@ import { WebSocket } from 'ws';
 import { ServiceClient } from '../../src/client/index.js';
 import { attachRuntime, createRuntime, listCells } from '../../src/index.js';
 import { type Service, startService } from '../../src/service/serve-service.js';
+import { findPostgres, startPostgres } from '../runtime/events/postgres-server.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'workcell-service-'));
 const config = join(directory, 'service.toml');
 const operatorKey = 'an-operator-key-of-the-test';
 const listen = { host: '127.0.0.1', port: 0 };
+
+/** For the second run of this file (vitest.config.ts): through a replica that passes everything on to another one. */
+const programs = process.env.TEST_STORE_OF_SERVICE === 'postgres' ? findPostgres() : undefined;
+const server = programs === undefined ? undefined : await startPostgres(programs);
 
 writeFileSync(
   config,
@@ -20,7 +25,7 @@ backend = "sandbox"
 [events]
 store = "sqlite:${join(directory, 'events.db')}"
 [service]
-store = "sqlite:${join(directory, 'service.db')}"
+store = "${server?.url ?? `sqlite:${join(directory, 'service.db')}`}"
 [service.templates.small]
 options = { limits = { pids = 64 }, env = { SIZE = "small" } }
 [service.templates.short]
@@ -35,14 +40,22 @@ max_requests = 4
 );
 
 let service: Service;
+let leader: Service | undefined;
 let url: string;
 let operator: ServiceClient;
 
 async function start(): Promise<void> {
+  if (server !== undefined && leader === undefined) {
+    leader = await startService({ listen, operatorKey, config });
+    expect((await fetch(`${urlOf(leader)}/readyz`)).status).toBe(200);
+  }
   service = await startService({ listen, operatorKey, config });
-  const { port } = service.address as { port: number };
-  url = `http://127.0.0.1:${port}`;
+  url = urlOf(service);
   operator = new ServiceClient({ url, apiKey: operatorKey });
+}
+
+function urlOf({ address }: Service): string {
+  return `http://127.0.0.1:${(address as { port: number }).port}`;
 }
 
 async function clientOf(tenant: string, more: object = {}): Promise<ServiceClient> {
@@ -54,6 +67,8 @@ beforeAll(start);
 afterAll(async () => {
   for await (const { id, tenant } of operator.all()) expect({ id, tenant }).toBeUndefined();
   await service.close();
+  await leader?.close();
+  await server?.stop();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -405,7 +420,15 @@ test('the operator sees how the service does, and an admin what its tenant used'
   expect(text).toContain('workcell_requests_total{tenant="counted",code="4xx"}');
 });
 
-test('a second service on the same store is refused', async () => {
+test('a second service on the same file is refused, and on the same database it is one with the first', async () => {
+  if (server !== undefined) {
+    const cell = await operator.create();
+    const other = await startService({ listen, operatorKey, config });
+    const client = new ServiceClient({ url: urlOf(other), apiKey: operatorKey });
+    expect((await client.list()).cells).toMatchObject([{ id: cell.id }]);
+    await client.remove(cell.id);
+    return other.close();
+  }
   await expect(startService({ listen, operatorKey, config })).rejects.toMatchObject({
     code: 'store-unavailable',
     message: expect.stringContaining('serves from'),
