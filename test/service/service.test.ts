@@ -54,6 +54,12 @@ async function start(): Promise<void> {
   operator = new ServiceClient({ url, apiKey: operatorKey });
 }
 
+async function stop(): Promise<void> {
+  await service.close();
+  await leader?.close();
+  leader = undefined;
+}
+
 function urlOf({ address }: Service): string {
   return `http://127.0.0.1:${(address as { port: number }).port}`;
 }
@@ -66,8 +72,7 @@ async function clientOf(tenant: string, more: object = {}): Promise<ServiceClien
 beforeAll(start);
 afterAll(async () => {
   for await (const { id, tenant } of operator.all()) expect({ id, tenant }).toBeUndefined();
-  await service.close();
-  await leader?.close();
+  await stop();
   await server?.stop();
   rmSync(directory, { recursive: true, force: true });
 });
@@ -180,7 +185,7 @@ test('cells outlive the service, and one that died is told of', async () => {
   await runIn(operator, operatorKey, kept.id, 'echo before > file; export IN=shell');
   const again = { 'idempotency-key': 'append-once' };
   await runIn(operator, operatorKey, kept.id, 'echo once >> times', again);
-  await service.close();
+  await stop();
   const cell = await attachRuntime(
     { backend: 'sandbox', place: {}, id: gone.id },
     { config: false, events: { store: 'memory' } },
