@@ -81,6 +81,8 @@ describe('the compose file', () => {
       return status === 'healthy';
     }, 'the container is healthy');
     expect(await docker('exec', id, 'id', '-u')).toBe(String(user));
+    // The driver of the other store.
+    await docker('exec', id, 'node', '--eval', "require('/usr/local/lib/workcell/node_modules/pg')");
     await expect(docker('exec', id, 'touch', '/usr/local/lib/workcell/x')).rejects.toThrow(
       'Read-only file system',
     );
@@ -161,6 +163,11 @@ describe('the chart', () => {
     const at = ['--kubeconfig', kubeconfig, '--namespace', namespace, '--dry-run=server'];
     await helm('install', 'cells', chart, '--values', every, ...at);
     const objects = await rendered('--values', every);
+    const { spec } = objects.find(({ kind }) => kind === 'Deployment').spec.template;
+    const valueFrom = { secretKeyRef: { name: 'database', key: 'address' } };
+    expect(spec.containers[0].env).toEqual(
+      ['WORKCELL_SERVICE_STORE', 'WORKCELL_EVENTS_STORE'].map((name) => ({ name, valueFrom })),
+    );
     const settings = objects.find(({ kind }) => kind === 'ConfigMap');
     const file = join(folder, 'service.toml');
     writeFileSync(file, settings.data['service.toml'], { mode: 0o600 });
