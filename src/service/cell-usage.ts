@@ -26,7 +26,7 @@ export function counted(
 }
 
 /** The time that a cell has run since it last started or resumed, day by day. */
-export function ranUntil({ state, runningSince }: CellRecord, now: number): UsagePiece[] {
+function ranUntil({ state, runningSince }: CellRecord, now: number): UsagePiece[] {
   if (state !== 'running' || runningSince === undefined) return [];
   const pieces: UsagePiece[] = [];
   for (let at = runningSince; at < now; ) {
@@ -37,8 +37,23 @@ export function ranUntil({ state, runningSince }: CellRecord, now: number): Usag
   return pieces;
 }
 
+/** What the store has, and what running cells have used so far; of one tenant, or of all. */
+export function usageOf(
+  kept: readonly UsageRow[],
+  cells: readonly CellRecord[],
+  wanted: { readonly tenant: string | undefined; readonly from: string; readonly to: string },
+): UsageRow[] {
+  const now = Date.now();
+  const running = cells
+    .flatMap((record) => ranUntil(record, now).map((piece) => ({ tenant: record.tenant, ...piece })))
+    .filter(({ day }) => day >= wanted.from && day <= wanted.to);
+  return addUp(
+    [...kept, ...running].filter(({ tenant }) => wanted.tenant === undefined || tenant === wanted.tenant),
+  );
+}
+
 /** One row for each tenant and day, in that order. */
-export function addUp(rows: readonly UsageRow[]): UsageRow[] {
+function addUp(rows: readonly UsageRow[]): UsageRow[] {
   const sums = new Map<string, UsageRow>();
   for (const row of rows) {
     const key = `${row.tenant} ${row.day}`;

@@ -1,7 +1,7 @@
 /** The record of a cell that somebody asks for: within what its template allows. */
 import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
-import type { createCellSchema } from '../protocol/service-wire.js';
+import type { changeCellSchema, createCellSchema } from '../protocol/service-wire.js';
 import type { CellRecord } from './service-store.js';
 import type { Template } from './templates.js';
 
@@ -40,7 +40,23 @@ export function newRecord(
   };
 }
 
-export function least(...values: (number | undefined)[]): number | undefined {
+/** What a client changes, within what the template allows. `lastAt`: the longest time of that cell. */
+export function changedFields(
+  { labels, ttlMs, idleMs, onIdle }: z.output<typeof changeCellSchema>,
+  template: Template | undefined,
+  lastAt: number | undefined,
+): Partial<CellRecord> {
+  const expiresAt = ttlMs == null ? undefined : Date.now() + ttlMs;
+  const narrowest = template?.onIdle === 'end' ? 'end' : onIdle;
+  return {
+    ...(labels !== undefined && { labels }),
+    ...(narrowest !== undefined && { onIdle: narrowest }),
+    ...(ttlMs !== undefined && { expiresAt: least(expiresAt, lastAt) }),
+    ...(idleMs !== undefined && { idleMs: least(idleMs ?? undefined, template?.idleMs) }),
+  };
+}
+
+function least(...values: (number | undefined)[]): number | undefined {
   const given = values.filter((value) => value !== undefined);
   return given.length === 0 ? undefined : Math.min(...given);
 }

@@ -1,14 +1,27 @@
 /** The runtimes of a service: kept cells, created and attached to like any other, under the configuration of its owner. */
 import type { Log } from '../base/http/http-options.js';
-import { type AttachRuntimeOptions, attachRuntime, createRuntime, listCells } from '../index.js';
+import {
+  type AttachRuntimeOptions,
+  attachRuntime,
+  createRuntime,
+  listCells,
+  type Runtime,
+} from '../index.js';
 import type { StatusUpdate } from '../protocol/index.js';
 import { traced } from '../protocol/tracing.js';
-import type { RuntimeSource } from './service-cells.js';
 import type { CellRecord } from './service-store.js';
 import type { Template } from './templates.js';
 
 /** How long to wait for what a place says of its cells. */
 const answerMs = 30_000;
+
+/** Creates runtimes; a service uses `createRuntime` and `attachRuntime`. */
+export interface RuntimeSource {
+  create(id: string, options: Record<string, unknown>, onLost: () => void): Promise<Runtime>;
+  attach(record: CellRecord, onLost: () => void): Promise<Runtime>;
+  /** Whether each of these cells still exists, by id; says nothing of those whose backend does not answer. */
+  find(records: readonly CellRecord[]): Promise<ReadonlyMap<string, boolean>>;
+}
 
 export function runtimeSource({
   config,

@@ -139,7 +139,10 @@ async function openParts(
   });
   const webhooks = webhooksOf(service, log);
   if (webhooks !== undefined) cells.listen((change) => webhooks.tell(change));
-  await cells.reconcile();
+  await cells.reconcile().catch(async (error: unknown) => {
+    await cells.close();
+    throw error;
+  });
   const secret = await store.secret();
   const previews = await previewsOf(service, { ...options, token: operatorKey }, { cells, keys, secret });
   const records = new Records(config.values.events.store);

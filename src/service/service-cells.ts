@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Runtime } from '../index.js';
 import { WorkcellError } from '../protocol/index.js';
 import type { changeCellSchema, FirstFiles } from '../protocol/service-wire.js';
-import { type AskedRequest, askedBefore, findCell, namedBefore } from './asked-before.js';
+import { AskedBefore, type AskedRequest, type Created, findCell, namedBefore } from './asked-before.js';
 import { isGone, lost, stillThere, unknownTemplate } from './cell-errors.js';
 import { CellPool, type Spare } from './cell-pool.js';
 import type { ServiceLimits } from './cell-quotas.js';
@@ -11,31 +11,18 @@ import { type CellChange, CellRecords } from './cell-records.js';
 import { CellRoom } from './cell-room.js';
 import { CellSurvey } from './cell-survey.js';
 import { CellTimes } from './cell-times.js';
-import { addUp, ranUntil, type UsageRow } from './cell-usage.js';
+import { type UsageRow, usageOf } from './cell-usage.js';
 import { FairQueue } from './fair-queue.js';
 import { fillWorkspace } from './first-files.js';
 import { type CellInUse, enter, type LiveCell, openLive } from './live-cells.js';
-import { type AskedCell, least, newRecord } from './new-record.js';
+import { type AskedCell, changedFields, newRecord } from './new-record.js';
+import type { RuntimeSource } from './runtime-source.js';
 import { ServiceFigures } from './service-figures.js';
-import type { CellRecord, ServiceStore } from './service-store.js';
+import type { Awaitable, CellRecord, ServiceStore } from './service-store.js';
 import type { Template } from './templates.js';
 import { Turns } from './turns.js';
 
 type Change = z.output<typeof changeCellSchema>;
-
-/** Creates runtimes; a service uses `createRuntime` and `attachRuntime`. */
-export interface RuntimeSource {
-  create(id: string, options: Record<string, unknown>, onLost: () => void): Promise<Runtime>;
-  attach(record: CellRecord, onLost: () => void): Promise<Runtime>;
-  /** Whether each of these cells still exists, by id; says nothing of those whose backend does not answer. */
-  find(records: readonly CellRecord[]): Promise<ReadonlyMap<string, boolean>>;
-}
-
-/** `isNew`: made for this request, and not there before. */
-interface Created {
-  readonly record: CellRecord;
-  readonly isNew: boolean;
-}
 
 export class ServiceCells {
   readonly #store: ServiceStore;
@@ -46,8 +33,7 @@ export class ServiceCells {
   readonly #records: CellRecords;
   readonly #live = new Map<string, LiveCell>();
   readonly #turns = new Turns();
-  /** Requests that come again while the first is under way. */
-  readonly #requests = new Turns();
+  readonly #asked: AskedBefore;
   readonly #ending = new Set<string>();
   /** Those that are being filled with their first files, which a server may bring slowly. */
   readonly #filling = new Map<string, AbortController>();
@@ -69,6 +55,7 @@ export class ServiceCells {
   }) {
     this.#store = parts.store;
     this.#records = new CellRecords(parts.store);
+    this.#asked = new AskedBefore(parts.store, this.#records.all, this.#turns);
     this.#source = parts.source;
     this.#templates = parts.templates;
     this.#room = new CellRoom({ ...parts, records: this.#records.all });
@@ -113,7 +100,7 @@ export class ServiceCells {
   }
 
   /** Whether requests can be served. */
-  async isReady(): Promise<boolean> {
+  isReady(): Awaitable<boolean> {
     return this.#store.answers();
   }
 
@@ -141,19 +128,7 @@ export class ServiceCells {
 
   /** A new cell, or the existing one with this name or from this request before. */
   create(tenant: string, asked: AskedCell, request?: AskedRequest): Promise<Created> {
-    if (request === undefined) return this.#create(tenant, asked);
-    return this.#requests.take(`${tenant} ${request.key}`, async () => {
-      const known = { store: this.#store, records: this.#records.all };
-      const before = await askedBefore(known, tenant, request);
-      const record = before && (await this.#settled(before));
-      return record === undefined ? this.#create(tenant, asked, request) : { record, isNew: false };
-    });
-  }
-
-  /** The cell when the change that is under way is over; none if that ends it. */
-  async #settled({ id }: CellRecord): Promise<CellRecord | undefined> {
-    await this.#turns.over(id);
-    return this.#records.all.get(id);
+    return this.#asked.once(tenant, request, () => this.#create(tenant, asked, request));
   }
 
   async #create(tenant: string, asked: AskedCell, request?: AskedRequest): Promise<Created> {
@@ -162,7 +137,7 @@ export class ServiceCells {
     const named = () => namedBefore(this.#records.all, tenant, asked);
     // Wait for a cell that is ending or whose start fails, and then create it anew.
     for (let known = named(); known; known = named()) {
-      const record = await this.#settled(known);
+      const record = await this.#asked.settled(known);
       if (record !== undefined) return { record, isNew: false };
     }
     this.#room.check(tenant, template);
@@ -225,26 +200,14 @@ export class ServiceCells {
 
   /** By tenant and day, with what running cells have used so far; days are `YYYY-MM-DD`. */
   async usage(tenant: string | undefined, from: string, to: string): Promise<UsageRow[]> {
-    const now = Date.now();
-    const running = this.list(tenant).flatMap((record) =>
-      ranUntil(record, now).map((piece) => ({ tenant: record.tenant, ...piece })),
-    );
-    const kept = await this.#store.usage(from, to);
-    const rows = [...kept, ...running.filter(({ day }) => day >= from && day <= to)];
-    return addUp(rows.filter((row) => tenant === undefined || row.tenant === tenant));
+    const running = this.list(tenant);
+    return usageOf(await this.#store.usage(from, to), running, { tenant, from, to });
   }
 
-  async change(tenant: string, cell: string, { labels, ttlMs, idleMs, onIdle }: Change): Promise<CellRecord> {
+  async change(tenant: string, cell: string, change: Change): Promise<CellRecord> {
     const record = this.get(tenant, cell);
-    const template = this.#templates.get(record.template);
-    const expiresAt = ttlMs == null ? undefined : Date.now() + ttlMs;
-    const narrowest = template?.onIdle === 'end' ? 'end' : onIdle;
-    const changed = await this.#records.patch(record.id, {
-      ...(labels !== undefined && { labels }),
-      ...(narrowest !== undefined && { onIdle: narrowest }),
-      ...(ttlMs !== undefined && { expiresAt: least(expiresAt, this.#lastAt(record)) }),
-      ...(idleMs !== undefined && { idleMs: least(idleMs ?? undefined, template?.idleMs) }),
-    });
+    const fields = changedFields(change, this.#templates.get(record.template), this.#lastAt(record));
+    const changed = await this.#records.patch(record.id, fields);
     this.#times.watch(record.id);
     return changed;
   }
@@ -396,13 +359,12 @@ export class ServiceCells {
     try {
       // Attaching resumes a paused cell.
       const runtime = await this.#source.attach(record, () => this.#lose(id));
-      try {
-        // What does not change needs no store, which may be away.
-        if (record.state !== 'running') await this.#records.patch(id, { state: 'running' });
-      } catch (error) {
-        await runtime.detach();
-        throw error;
-      }
+      // What does not change needs no store, which may be away.
+      if (record.state !== 'running')
+        await this.#records.patch(id, { state: 'running' }).catch(async (error: unknown) => {
+          await runtime.detach();
+          throw error;
+        });
       return this.#hold(this.#records.known(id), runtime);
     } catch (error) {
       if (!isGone(error)) throw error;

@@ -1,6 +1,6 @@
 /** Cells that start ahead, and how many start at all. */
 import { expect, test, vi } from 'vitest';
-import type { RuntimeSource } from '../../src/service/service-cells.js';
+import type { RuntimeSource } from '../../src/service/runtime-source.js';
 import { asked, failing, open, slowly, source, store, tenant, there } from './told-cells.js';
 
 test('a tenant that made a cell finds the next one ready; one that died ahead is given to nobody', async () => {

@@ -4,8 +4,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { createRuntime } from '../../src/index.js';
 import { WorkcellError } from '../../src/protocol/index.js';
+import type { RuntimeSource } from '../../src/service/runtime-source.js';
 import { createServiceApp, type ServiceParts } from '../../src/service/service-app.js';
-import type { RuntimeSource } from '../../src/service/service-cells.js';
 import { asked, failing, open, source, store, tenant, there } from './told-cells.js';
 
 test('a service whose store cannot be read is alive and not ready', async () => {

@@ -6,7 +6,8 @@ import { afterEach, beforeEach, vi } from 'vitest';
 import type { Runtime } from '../../src/index.js';
 import { createCellSchema } from '../../src/protocol/service-wire.js';
 import type { ServiceLimits } from '../../src/service/cell-quotas.js';
-import { type RuntimeSource, ServiceCells } from '../../src/service/service-cells.js';
+import type { RuntimeSource } from '../../src/service/runtime-source.js';
+import { ServiceCells } from '../../src/service/service-cells.js';
 import { openSqliteServiceStore, type SqliteServiceStore } from '../../src/service/sqlite-service-store.js';
 import type { Template } from '../../src/service/templates.js';
 

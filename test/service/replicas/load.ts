@@ -29,6 +29,7 @@ export class Load {
   readonly #cells: CellLog[] = [];
   readonly #waiting: { readonly count: number; readonly go: () => void }[] = [];
   readonly #key: string;
+  readonly #wrong: string[] = [];
   acknowledged = 0;
   failures = 0;
   #isOver = false;
@@ -64,7 +65,7 @@ export class Load {
 
   /** What is lost or doubled, in words; empty when all is well. Ends the cells that are left. */
   async check(events: EventStore): Promise<string[]> {
-    const wrong: string[] = [];
+    const wrong = [...this.#wrong];
     const client = new ServiceClient({ url: this.#urls()[0] ?? '', apiKey: this.#key });
     const left = new Map<string, string[]>();
     for await (const { id, labels, state } of client.all()) {
@@ -91,10 +92,13 @@ export class Load {
       const log: CellLog = { label: `${index}-${round}`, isRemoved: false, done: [], perhaps: [] };
       this.#cells.push(log);
       const key = randomBytes(8).toString('hex');
-      const made = (await this.#insist('POST', '/v1/cells', { labels: { load: log.label } }, key)) as {
-        id: string;
-      };
+      const cell = { labels: { load: log.label } };
+      const made = (await this.#insist('POST', '/v1/cells', cell, key)) as { id: string };
       log.id = made.id;
+      // One whose answer got lost looks the same to the service.
+      const again = (await this.#insist('POST', '/v1/cells', cell, key)) as { id: string };
+      if (again.id !== made.id)
+        this.#wrong.push(`${log.label}: the same request made ${made.id} and ${again.id}`);
       for (let number = 0; number < 3; number++) await this.#write(log, made.id, number);
       // The last one stays, for the check.
       if (this.#isOver) return;
