@@ -1,6 +1,7 @@
 /**
- * `npm run soak [-- --cycles 5000 --kills 200 --gibibytes 10]`: sandboxes come and go and must leave nothing behind;
- * servers print without end to readers that do not keep up, and must not grow.
+ * `npm run soak [-- --cycles 5000 --kills 200 --gibibytes 10 --replicas 300]`: sandboxes come and go and must leave nothing
+ * behind; servers print without end to readers that do not keep up, and must not grow; replicas of a service are killed for so
+ * many seconds, and must neither lose nor double anything.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { soakCycles } from './soak/cycles.js';
 import { soakEndless } from './soak/endless.js';
 import { soakKills } from './soak/kills.js';
+import { soakReplicas } from './soak/replicas.js';
 import { leftovers, print, type Report } from './soak/report.js';
 
 const { values } = parseArgs({
@@ -16,11 +18,16 @@ const { values } = parseArgs({
     cycles: { type: 'string', default: '5000' },
     kills: { type: 'string', default: '200' },
     gibibytes: { type: 'string', default: '10' },
+    replicas: { type: 'string', default: '300' },
+    clients: { type: 'string', default: '50' },
   },
 });
 const [cycles, kills, gibibytes] = [Number(values.cycles), Number(values.kills), Number(values.gibibytes)];
-if (!(cycles >= 0 && kills >= 0 && gibibytes >= 0)) {
-  console.error('The options take numbers, such as: npm run soak -- --cycles 100 --kills 10 --gibibytes 1');
+const [seconds, clients] = [Number(values.replicas), Number(values.clients)];
+if (!(cycles >= 0 && kills >= 0 && gibibytes >= 0 && seconds >= 0 && clients >= 1)) {
+  console.error(
+    'The options take numbers, such as: npm run soak -- --cycles 100 --kills 10 --gibibytes 1 --replicas 30 --clients 10',
+  );
   process.exit(64);
 }
 
@@ -36,6 +43,7 @@ const reports: Report[] = [];
 if (cycles > 0) reports.push(await soakCycles({ directory, cycles }));
 if (kills > 0) reports.push(await soakKills({ directory, kills }));
 if (gibibytes > 0) reports.push(await soakEndless({ bytes: gibibytes * 1024 ** 3 }));
+if (seconds > 0) reports.push(await soakReplicas({ directory, seconds, clients }));
 for (const report of reports) print(report);
 const left = reports.flatMap(leftovers);
 console.log(

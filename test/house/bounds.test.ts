@@ -16,7 +16,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'src/runtime/network/kept-remotes.ts',
     'src/runtime/security/audit/',
     'src/runtime/security/policy/',
-    'src/service/service-store.ts',
+    'src/service/postgres-service-store.ts',
+  'src/service/sqlite-service-store.ts',
   ],
   'values of this process, as text': [
     'src/cell/plugins/tools/schema/',

@@ -33,7 +33,7 @@ describe.skipIf(programs === undefined)('two replicas on a real server', () => {
   test('one is killed again and again: nothing acknowledged is lost, nothing doubled', async () => {
     const { load, over } = await Load.start(() => replicas.map(({ url }) => url), 4);
     // Alternating, so that the one that serves is among them.
-    for (const index of [0, 1, 0, 1]) {
+    for (const index of [0, 1, 0]) {
       await load.more(20);
       await replicas[index]?.end('SIGKILL');
       replicas[index] = await start();
@@ -46,5 +46,5 @@ describe.skipIf(programs === undefined)('two replicas on a real server', () => {
     await events.close();
     const config = join(directory, 'service.toml');
     expect(await listCells({ backend: 'sandbox', config })).toEqual([]);
-  });
+  }, 180_000);
 });
