@@ -17,7 +17,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'src/runtime/security/audit/',
     'src/runtime/security/policy/',
     'src/service/postgres-service-store.ts',
-  'src/service/sqlite-service-store.ts',
+    'src/service/sqlite-service-store.ts',
   ],
   'values of this process, as text': [
     'src/cell/plugins/tools/schema/',
