@@ -1,4 +1,5 @@
 /** Two replicas of a service on PostgreSQL under load, of which one is killed every few seconds. */
+import { chmodSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openEventStore } from '../../src/runtime/events/open.js';
@@ -19,6 +20,8 @@ export async function soakReplicas(options: {
   const programs = findPostgres();
   if (programs === undefined) throw new Error('PostgreSQL is not installed: ./scripts/setup --tests.');
   process.env.XDG_RUNTIME_DIR = directory;
+  // PostgreSQL runs as another user.
+  chmodSync(directory, 0o711);
   const server = await startPostgres(programs);
   const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
   const start = replicasIn(directory, server.url, program, `max_cells_per_tenant = ${clients * 2}\n`);
