@@ -25,13 +25,21 @@ export function forward(
       pipeline(incoming, upstream, () => {});
       resolve();
     });
-    upstream.once('error', (error) => {
+    upstream.on('error', (error) => {
       if (!sent) return reject(error);
       outgoing.destroy();
     });
-    outgoing.once('close', () => upstream.destroy());
+    outgoing.once('close', () => {
+      if (!outgoing.writableFinished) upstream.destroy();
+    });
     upstream.once('response', (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.statusMessage, endToEnd(answer.rawHeaders));
+      try {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.statusMessage, endToEnd(answer.rawHeaders));
+      } catch {
+        // The client has its answer already, or has left.
+        upstream.destroy();
+        return void outgoing.destroy();
+      }
       outgoing.flushHeaders();
       pipeline(answer, outgoing, () => {});
     });

@@ -94,6 +94,8 @@ export class LinkAgent extends Agent {
       // The key says who it is.
       checkServerIdentity: () => undefined,
     });
+    // Whoever uses it sees that it closes.
+    socket.on('error', () => {});
     const timer = setTimeout(() => socket.destroy(new Error('it gives no answer')), connectMs);
     try {
       await once(socket, 'secureConnect');

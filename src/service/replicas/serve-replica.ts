@@ -75,7 +75,14 @@ export async function serveReplica(
       await replica.close();
       await work;
     });
-    return { address: listener.address, close: closeAll };
+    let closing: Promise<void> | undefined;
+    return {
+      address: listener.address,
+      close() {
+        closing ??= closeAll();
+        return closing;
+      },
+    };
   } catch (error) {
     await closeAll();
     throw error;
