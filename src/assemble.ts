@@ -1,5 +1,6 @@
 /** What starting a cell and attaching to one have in common: settings, plugins, events, and the demands on isolation. */
 import type { Backend } from './backends/backend.js';
+import type { KeptCell } from './backends/kept-checkpoints.js';
 import { builtinPlugins } from './cell/plugins/builtin.js';
 import { type LoadedPlugin, loadPlugins } from './cell/plugins/load-plugins.js';
 import type { Plugin } from './cell/plugins/plugin.js';
@@ -262,4 +263,11 @@ export function reasonOf(error: unknown): string {
 
 function toMs(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : Math.ceil(seconds * 1000);
+}
+
+/** A kept cell with a workspace of its own has checkpoints, for which the others load nothing. */
+export async function withHistory(cell: Cell): Promise<KeptCell> {
+  if (cell.detach === undefined || !cell.ownsWorkspace) return { cell };
+  const { withCheckpoints } = await import('./backends/kept-checkpoints.js');
+  return withCheckpoints(cell);
 }

@@ -14,9 +14,11 @@ import {
   statusListener,
   storeOf,
   takeActions,
+  withHistory,
 } from './assemble.js';
 import type { CellRef } from './backends/backend.js';
 import type { BackendSpec } from './backends/index.js';
+import type { KeptCell } from './backends/kept-checkpoints.js';
 import type { LoadedPlugin } from './cell/plugins/load-plugins.js';
 import { type CellPlace, givenPlace, type Keeper, keeper, keepers, listCells, placeOf } from './cells.js';
 import type { LoadedConfig } from './config/load-config.js';
@@ -59,7 +61,7 @@ export async function attachRuntime(
   const attached = await backend.attach(id, placeOf(backend, config, given), context);
   try {
     checkIsolation(attached, demandOf(config));
-    return await open(attached, { config, plugins, options });
+    return await open(await withHistory(attached), { config, plugins, options });
   } catch (error) {
     await attached.detach?.();
     throw error;
@@ -68,7 +70,7 @@ export async function attachRuntime(
 
 /** Do not append events until we own the cell: another process may still be writing its record. */
 async function open(
-  cell: Cell,
+  { cell, history }: KeptCell,
   {
     config,
     plugins,
@@ -102,6 +104,7 @@ async function open(
       defaults: runDefaults(config),
       askNetwork: networkAsker(options, id, { store, mask: trusted.mask }),
       deniedNetwork: config.values.network.deny,
+      checkpoints: history?.(events),
       ...trusted,
       ...readServers(options, config),
     });

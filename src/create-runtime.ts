@@ -18,6 +18,7 @@ import {
   statusListener,
   storeOf,
   takeActions,
+  withHistory,
 } from './assemble.js';
 import type { Backend } from './backends/backend.js';
 import type { StartedCell, WorkspaceFiles } from './backends/checkpointed-cell.js';
@@ -174,7 +175,7 @@ async function start(options: GivenOptions, origin?: Origin): Promise<Runtime> {
     };
     const started: StartedCell =
       modes === undefined || spec === undefined || spec.mode === 'direct'
-        ? { cell: await backend.start(chosen, context) }
+        ? await withHistory(await backend.start(chosen, context))
         : await modes.startCheckpointed(backend, spec, chosen, context, origin);
     const { cell } = started;
     try {

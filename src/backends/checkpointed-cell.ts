@@ -26,12 +26,12 @@ export type WorkspaceFiles = PreparedWorkspace;
 export interface StartedCell {
   readonly cell: Cell;
   /** `fork` starts another runtime with the files of a checkpoint; `origin` is the one that this cell began with. */
-  history?(events: Recorder, fork: Fork, origin?: Kept): RuntimeCheckpoints;
+  history?(events: Recorder, fork: Fork, origin?: Kept): () => RuntimeCheckpoints;
 }
 
 type Fork = (kept: Kept, files: WorkspaceFiles, signal?: AbortSignal) => ReturnType<WorkspaceParts['fork']>;
 
-interface Recorder {
+export interface Recorder {
   append(event: RecordedCheckpoint, source: 'user'): unknown;
 }
 
@@ -106,7 +106,7 @@ export async function startCheckpointed(
       },
     },
     history(events, fork, origin) {
-      history = new RuntimeCheckpoints({
+      const made = new RuntimeCheckpoints({
         runtimeId: context.id,
         source: {
           upper,
@@ -138,7 +138,8 @@ export async function startCheckpointed(
           }, options),
         record: (checkpoint) => events.append({ kind: 'checkpoint', checkpoint }, 'user'),
       });
-      return history;
+      history = made;
+      return () => made;
     },
   };
 }

@@ -67,7 +67,7 @@ export default defineBackend({
         },
         signal,
       );
-      return await connect({ home, server, token, lease, context });
+      return await connect({ home, server, token, lease, context, isOwn: named === undefined });
     } catch (error) {
       lease?.release();
       await server.end();
@@ -106,8 +106,10 @@ async function connect(parts: {
   /** For a kept cell. */
   lease: Lease | undefined;
   context: StartContext;
+  /** Nobody named its workspace. */
+  isOwn: boolean;
 }): Promise<Cell> {
-  const { home, server, token, lease, context } = parts;
+  const { home, server, token, lease, context, isOwn } = parts;
   const { id } = context;
   const gone = server.exited.then((how) => `The server of the cell ended: ${how}.${server.log.quote()}`);
   const reached = await reachExecutor({ socketPath: home.socketPath }, { token, gone }, context);
@@ -117,6 +119,7 @@ async function connect(parts: {
     backend: 'local',
     reached,
     lease,
+    ownsWorkspace: isOwn,
     // End what a killed server leaves before reporting the loss; stopping the cell removes its files.
     lost: gone.then(async (reason) => {
       if (!isEnding) await reap(id);

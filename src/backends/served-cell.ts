@@ -17,6 +17,8 @@ export interface ServedCell {
   readonly lost?: Promise<string> | undefined;
   /** For a kept cell; without it, the cell cannot `detach`. */
   readonly lease?: Lease | undefined;
+  /** Nobody else has its workspace: then a kept cell has checkpoints. */
+  readonly ownsWorkspace?: boolean | undefined;
   /** Ends the place and leaves nothing behind; its commands have ended by then, or it does not answer. */
   end(): Promise<void>;
 }
@@ -40,6 +42,7 @@ export function servedCell(served: ServedCell): Cell {
     executor,
     isolation: served.isolation ?? info.isolation,
     workspace: info.workspace,
+    ownsWorkspace: served.ownsWorkspace,
     lost: served.lost ?? executor.lost,
     stop() {
       over ??= stop();

@@ -249,7 +249,7 @@ const bytesOfFile = 4096;
 let empty: string | undefined;
 
 /** One for all, so that those who begin with it share their base. */
-function emptyDirectory(): string {
+export function emptyDirectory(): string {
   empty ??= realpathSync(makeScratch('empty'));
   return empty;
 }

@@ -1,4 +1,14 @@
 /** `workcell/client`: what a program needs to use a service. */
+export type {
+  CellDiff,
+  CheckpointCell,
+  CheckpointPage,
+  ForkCell,
+  ForkedCells,
+  RewindCell,
+  RewoundCell,
+  ServiceCheckpoint,
+} from '../protocol/checkpoint-wire.js';
 export { WorkcellError } from '../protocol/errors.js';
 export type {
   CellNews,

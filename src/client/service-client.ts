@@ -1,5 +1,20 @@
 /** The client of a service: cells and keys over `fetch`. Runs in browsers, too. */
 import type { z } from 'zod';
+import {
+  type CellDiff,
+  type CheckpointCell,
+  type CheckpointPage,
+  cellDiffSchema,
+  checkpointPageSchema,
+  type ForkCell,
+  type ForkedCells,
+  forkedCellsSchema,
+  type RewindCell,
+  type RewoundCell,
+  rewoundCellSchema,
+  type ServiceCheckpoint,
+  serviceCheckpointSchema,
+} from '../protocol/checkpoint-wire.js';
 import { type ErrorBody, errorCodes, WorkcellError } from '../protocol/errors.js';
 import {
   type CellNews,
@@ -190,14 +205,63 @@ export class ServiceClient {
     return this.#ask('POST', `${pathOf(cell)}/previews`, previewSchema, { body: preview, ...options });
   }
 
+  /** Keeps the files of a cell as they are now. They outlive the cell; `create({ checkpoint })` starts another one with them. */
+  checkpoint(
+    cell: string,
+    checkpoint: CheckpointCell = {},
+    options: CallOptions = {},
+  ): Promise<ServiceCheckpoint> {
+    const path = `${pathOf(cell)}/checkpoints`;
+    return this.#ask('POST', path, serviceCheckpointSchema, { body: checkpoint, ...options });
+  }
+
+  /** One page of checkpoints, the oldest first. `cell`: the id of one, which may have ended. */
+  listCheckpoints(
+    {
+      cell,
+      limit,
+      cursor,
+    }: Pick<ListOptions, 'limit' | 'cursor'> & { readonly cell?: string | undefined } = {},
+    options: CallOptions = {},
+  ): Promise<CheckpointPage> {
+    const query = queryOf({ cell, limit, cursor });
+    return this.#ask('GET', `/v1/checkpoints?${query}`, checkpointPageSchema, options);
+  }
+
+  getCheckpoint(id: string, options: CallOptions = {}): Promise<ServiceCheckpoint> {
+    return this.#ask('GET', `/v1/checkpoints/${encodeURIComponent(id)}`, serviceCheckpointSchema, options);
+  }
+
+  /** Cells that began with it keep their files. */
+  async removeCheckpoint(id: string, options: CallOptions = {}): Promise<void> {
+    await this.#send('DELETE', `/v1/checkpoints/${encodeURIComponent(id)}`, options);
+  }
+
+  /** Puts the files of a cell back, and keeps the present ones as another checkpoint. Processes continue. */
+  rewind(cell: string, to: RewindCell, options: CallOptions = {}): Promise<RewoundCell> {
+    return this.#ask('POST', `${pathOf(cell)}/rewind`, rewoundCellSchema, { body: to, ...options });
+  }
+
+  /** Starts cells of the same template with the files of this one, or of a checkpoint. All of them, or none. */
+  fork(cell: string, fork: ForkCell = {}, options: CallOptions = {}): Promise<ForkedCells> {
+    return this.#ask('POST', `${pathOf(cell)}/fork`, forkedCellsSchema, { body: fork, ...options });
+  }
+
+  /** What differs between a checkpoint and another one, or the cell as it is now. */
+  diff(
+    cell: string,
+    { before, after }: { readonly before: string; readonly after?: string | undefined },
+    options: CallOptions = {},
+  ): Promise<CellDiff> {
+    return this.#ask('GET', `${pathOf(cell)}/diff?${queryOf({ before, after })}`, cellDiffSchema, options);
+  }
+
   /** What your tenant used on each of the last 31 days, or between two days (`YYYY-MM-DD`); all tenants for the operator. */
   usage(
     { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined } = {},
     options: CallOptions = {},
   ): Promise<ServiceUsage[]> {
-    const query = new URLSearchParams();
-    for (const [name, value] of Object.entries({ from, to })) if (value !== undefined) query.set(name, value);
-    return this.#ask('GET', `/v1/usage?${query}`, usageSchema.array(), options);
+    return this.#ask('GET', `/v1/usage?${queryOf({ from, to })}`, usageSchema.array(), options);
   }
 
   /** How the service does, for its operator. */
@@ -220,10 +284,7 @@ export class ServiceClient {
     { limit, cursor }: Pick<ListOptions, 'limit' | 'cursor'> = {},
     options: CallOptions = {},
   ): Promise<KeyPage> {
-    const query = new URLSearchParams();
-    for (const [name, value] of Object.entries({ limit, cursor }))
-      if (value !== undefined) query.set(name, String(value));
-    return this.#ask('GET', `/v1/keys?${query}`, keyPageSchema, options);
+    return this.#ask('GET', `/v1/keys?${queryOf({ limit, cursor })}`, keyPageSchema, options);
   }
 
   /** Every key, page after page. */
@@ -286,6 +347,12 @@ export class ServiceClient {
 
 function pathOf(cell: string): string {
   return `/v1/cells/${encodeURIComponent(cell)}`;
+}
+
+function queryOf(values: Readonly<Record<string, string | number | undefined>>): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) if (value !== undefined) query.set(name, String(value));
+  return query;
 }
 
 async function failureOf(url: string, response: Response): Promise<WorkcellError> {

@@ -80,6 +80,8 @@ export interface Cell {
   readonly isolation: Isolation;
   /** Path of the workspace as seen from inside. */
   readonly workspace: string;
+  /** Nobody else has its workspace, so going back there harms no work of others. Of kept cells. */
+  readonly ownsWorkspace?: boolean | undefined;
   /** The path by which this side reaches the workspace, where the cell sees more than a directory of this machine. */
   readonly workspaceRoot?: string | undefined;
   /** The path by which this side reaches what the cell wrote to its workspace, where a file system of the cell holds that. */

@@ -110,6 +110,14 @@ export const serviceSchema = z
       'Requests of one tenant that are open at the same time, streams included, if it has no limit of its own. One key may have three quarters of them.',
       z.int().min(1).describe('a whole number of at least 1').default(1024),
     ),
+    max_checkpoints_per_tenant: about(
+      'Checkpoints of one tenant. Also those of cells that have ended count.',
+      z.int().min(0).describe('a whole number of at least 0').default(100),
+    ),
+    max_checkpoint_bytes_per_tenant: about(
+      'What the checkpoints of one tenant hold together, in bytes. A file that several of them share counts for each.',
+      z.int().min(0).describe('a whole number of at least 0').default(34_359_738_368),
+    ),
     max_keys_per_tenant: about(
       'Keys of one tenant, without those that have expired.',
       z.int().min(1).describe('a whole number of at least 1').default(1000),

@@ -14,7 +14,7 @@ export const labelsSchema = z
   .record(labelName, z.string().max(253))
   .refine((labels) => Object.keys(labels).length <= 32, 'must be at most 32 labels');
 
-const duration = z
+export const lifetimeSchema = z
   .int()
   .min(1000)
   .max(366 * 86_400_000);
@@ -22,8 +22,12 @@ const duration = z
 /** What the service does with a cell that was idle for `idleMs`. */
 export const onIdleChoices = ['pause', 'end'] as const;
 
+export const checkpointIdSchema = z.string().min(1).max(64);
+
 /** What a cell finds in its workspace at its first action. */
 const firstFiles = {
+  /** The files of a checkpoint of your tenant, before the others. */
+  checkpoint: checkpointIdSchema.optional(),
   /** Unpacked below `path`. A larger one goes to `PUT /v1/cells/{cell}/v1/files` once the cell is there. */
   archive: z
     .strictObject({
@@ -59,8 +63,8 @@ export const createCellSchema = z.strictObject({
   env: environmentSchema.default({}),
   ...firstFiles,
   /** Ends the cell this long after its creation. Default and most: as the template says. */
-  ttlMs: duration.optional(),
-  idleMs: duration.optional(),
+  ttlMs: lifetimeSchema.optional(),
+  idleMs: lifetimeSchema.optional(),
   onIdle: z.enum(onIdleChoices).optional(),
 });
 
@@ -71,8 +75,8 @@ export type CreateCell = z.input<typeof createCellSchema>;
 export const changeCellSchema = z.strictObject({
   labels: labelsSchema.optional(),
   /** From now on. */
-  ttlMs: duration.nullable().optional(),
-  idleMs: duration.nullable().optional(),
+  ttlMs: lifetimeSchema.nullable().optional(),
+  idleMs: lifetimeSchema.nullable().optional(),
   onIdle: z.enum(onIdleChoices).optional(),
 });
 

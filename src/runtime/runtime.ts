@@ -85,7 +85,7 @@ export interface RuntimeParts extends Trusted {
   /** Rules on hosts that stay denied, whatever rules you set later. */
   readonly deniedNetwork?: readonly string[] | undefined;
   /** For a cell whose workspace we can capture. */
-  readonly checkpoints?: RuntimeCheckpoints | undefined;
+  readonly checkpoints?: (() => RuntimeCheckpoints) | undefined;
   /** Limits of a `run` that sets none itself. */
   readonly defaults?: RunDefaults | undefined;
 }

@@ -14,6 +14,7 @@ import {
   actionsKeptMs,
   actionsRemoved,
   type CellRecord,
+  type CheckpointRecord,
   endedKeptMs,
   endedRemoved,
   type KeyRecord,
@@ -55,6 +56,7 @@ const migrations = [
   );
   INSERT INTO workcell_service.holder (epoch) VALUES (0);
   `,
+  'CREATE TABLE workcell_service.checkpoints (id text COLLATE "C" PRIMARY KEY, tenant text NOT NULL, record text NOT NULL);',
 ];
 
 export const serviceKind: PostgresKind = {
@@ -187,6 +189,28 @@ export class PostgresServiceStore implements ServiceStore {
       [],
     );
     return rows.map(({ record }) => JSON.parse(record) as CellRecord);
+  }
+
+  async checkpoints(): Promise<CheckpointRecord[]> {
+    const rows = await this.#read<{ record: string }>(
+      'SELECT record FROM workcell_service.checkpoints ORDER BY id',
+      [],
+    );
+    return rows.map(({ record }) => JSON.parse(record) as CheckpointRecord);
+  }
+
+  async putCheckpoint(record: CheckpointRecord): Promise<void> {
+    await this.#write(
+      ['put AS (INSERT INTO workcell_service.checkpoints SELECT $2, $3, $4 FROM held)'],
+      [record.id, record.tenant, JSON.stringify(record)],
+    );
+  }
+
+  async removeCheckpoint(id: string): Promise<void> {
+    await this.#write(
+      [`removed AS (DELETE FROM workcell_service.checkpoints WHERE id = $2 AND ${ifHeld})`],
+      [id],
+    );
   }
 
   async putKey(record: KeyRecord, hash: string): Promise<void> {

@@ -12,6 +12,14 @@ import { traced } from '../protocol/tracing.js';
 import type { CellRecord } from './service-store.js';
 import type { Template } from './templates.js';
 
+/** Creates runtimes; a service uses `createRuntime` and `attachRuntime`. */
+export interface RuntimeSource {
+  create(id: string, options: Record<string, unknown>, onLost: () => void): Promise<Runtime>;
+  attach(record: CellRecord, onLost: () => void): Promise<Runtime>;
+  /** Whether each of these cells still exists, by id; says nothing of those whose backend does not answer. */
+  find(records: readonly CellRecord[]): Promise<ReadonlyMap<string, boolean>>;
+}
+
 /** How long to wait for what a place says of its cells. */
 const answerMs = 30_000;
 

@@ -16,12 +16,14 @@ import type { Place } from './replicas/replica-link.js';
 import type { Served } from './replicas/serve-replica.js';
 import { type RequestLimits, RequestShares } from './request-shares.js';
 import { runtimeSource } from './runtime-source.js';
+import { type CheckpointLimits, SavedCheckpoints } from './saved-checkpoints.js';
 import { createServiceApp, type ServiceMount } from './service-app.js';
 import { ServiceCells } from './service-cells.js';
+import { ServiceCheckpoints } from './service-checkpoints.js';
 import { ServiceKeys } from './service-keys.js';
 import type { ServiceStore } from './service-store.js';
 import { openSqliteServiceStore } from './sqlite-service-store.js';
-import { isPostgres, storeFile } from './store-copy.js';
+import { checkpointsBeside, isPostgres, storeFile } from './store-copy.js';
 import { type BroughtTemplate, readTemplates } from './templates.js';
 import { Webhooks } from './webhooks.js';
 
@@ -130,11 +132,15 @@ async function openParts(
   const keys = new ServiceKeys(store, { key: operatorKey, tenant: ownTenant }, service.max_keys_per_tenant);
   await keys.load();
   const limits = limitsOf(service);
+  const secret = await store.secret();
+  const saved = new SavedCheckpoints(store, checkpointsBeside(service.store, secret), limits);
+  await saved.load();
   const cells = new ServiceCells({
     store,
     source: runtimeSource({ config: file, templates, log }),
     templates,
     limits,
+    saved,
     log: (message, fields) => log('info', message, fields),
   });
   const webhooks = webhooksOf(service, log);
@@ -143,12 +149,12 @@ async function openParts(
     await cells.close();
     throw error;
   });
-  const secret = await store.secret();
   const previews = await previewsOf(service, { ...options, token: operatorKey }, { cells, keys, secret });
   const records = new Records(config.values.events.store);
   const requests = new RequestShares(limits);
   const parts = {
     cells,
+    checkpoints: new ServiceCheckpoints(cells, saved),
     keys,
     requests,
     records,
@@ -166,13 +172,14 @@ async function openParts(
       await previews?.close();
       await app.close();
       await cells.close();
+      await saved.close();
       await webhooks?.close();
       await records.close();
     },
   };
 }
 
-function limitsOf(service: ServiceSettings): ServiceLimits & RequestLimits {
+function limitsOf(service: ServiceSettings): ServiceLimits & RequestLimits & CheckpointLimits {
   const tenants = Object.entries(service.tenants).map(([name, own]) => [
     name,
     {
@@ -186,6 +193,8 @@ function limitsOf(service: ServiceSettings): ServiceLimits & RequestLimits {
   return {
     maxCells: service.max_cells,
     maxCellsPerTenant: service.max_cells_per_tenant,
+    maxCheckpointsPerTenant: service.max_checkpoints_per_tenant,
+    maxCheckpointBytesPerTenant: service.max_checkpoint_bytes_per_tenant,
     maxRequestsPerTenant: service.max_requests_per_tenant,
     requestsPerSecond: service.requests_per_second_per_key,
     startsAtOnce: service.starts_at_once,

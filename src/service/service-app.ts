@@ -9,6 +9,7 @@ import { WorkcellError } from '../protocol/index.js';
 import { createKeySchema, listKeysQuery } from '../protocol/service-wire.js';
 import type { CellHistory } from './cell-history.js';
 import { cellRoutes } from './cell-routes.js';
+import { checkpointRoutes } from './checkpoint-routes.js';
 import { consoleRoutes } from './console-files.js';
 import { insideRoutes } from './inside-routes.js';
 import { operatorRoutes } from './operator-routes.js';
@@ -18,6 +19,7 @@ import type { Records } from './records.js';
 import type { RequestShares } from './request-shares.js';
 import { type Askers, authenticated, isInside } from './service-access.js';
 import type { ServiceCells } from './service-cells.js';
+import type { ServiceCheckpoints } from './service-checkpoints.js';
 import { serviceGate } from './service-gate.js';
 import { checkRole, type ServiceKeys } from './service-keys.js';
 import type { KeyRecord } from './service-store.js';
@@ -25,6 +27,7 @@ import type { KeyRecord } from './service-store.js';
 /** What routes work with: those of the service, and those of other protocols beside them. */
 export interface ServiceParts {
   readonly cells: ServiceCells;
+  readonly checkpoints: ServiceCheckpoints;
   readonly keys: ServiceKeys;
   readonly requests: RequestShares;
   /** Signs links to ports of cells, where the service has previews. */
@@ -64,6 +67,7 @@ export function createServiceApp(
         healthRoutes(scope, parts, askers);
         operatorRoutes(scope, parts, askers);
         cellRoutes(scope, parts, askers);
+        checkpointRoutes(scope, parts, askers);
         keyRoutes(scope, parts, askers);
         recordRoutes(scope, parts.records, serviceGate(parts, askers));
         consoleRoutes(scope, parts.console);

@@ -17,6 +17,7 @@ import { fillWorkspace } from './first-files.js';
 import { type CellInUse, enter, type LiveCell, openLive } from './live-cells.js';
 import { type AskedCell, changedFields, newRecord } from './new-record.js';
 import type { RuntimeSource } from './runtime-source.js';
+import type { SavedCheckpoints } from './saved-checkpoints.js';
 import { ServiceFigures } from './service-figures.js';
 import type { Awaitable, CellRecord, ServiceStore } from './service-store.js';
 import type { Template } from './templates.js';
@@ -37,6 +38,7 @@ export class ServiceCells {
   readonly #ending = new Set<string>();
   /** Those that are being filled with their first files, which a server may bring slowly. */
   readonly #filling = new Map<string, AbortController>();
+  readonly #saved: SavedCheckpoints | undefined;
   readonly #starts: FairQueue;
   readonly #times: CellTimes;
   readonly #pool: CellPool;
@@ -50,6 +52,8 @@ export class ServiceCells {
     templates: ReadonlyMap<string, Template>;
     limits: ServiceLimits;
     log: (message: string, fields: Record<string, unknown>) => void;
+    /** Those that a cell may begin with. */
+    saved?: SavedCheckpoints | undefined;
     /** Free memory of the machine. */
     freeBytes?: (() => number) | undefined;
   }) {
@@ -60,6 +64,7 @@ export class ServiceCells {
     this.#templates = parts.templates;
     this.#room = new CellRoom({ ...parts, records: this.#records.all });
     this.#log = parts.log;
+    this.#saved = parts.saved;
     this.#starts = new FairQueue(parts.limits.startsAtOnce);
     this.#times = new CellTimes({
       records: this.#records.all,
@@ -140,6 +145,7 @@ export class ServiceCells {
       const record = await this.#asked.settled(known);
       if (record !== undefined) return { record, isNew: false };
     }
+    if (asked.checkpoint !== undefined) this.#saved?.get(tenant, asked.checkpoint);
     this.#room.check(tenant, template);
     // A spare cell has started already, so it has neither variables nor a network of its own.
     const isPlain = Object.keys(asked.env).length === 0 && asked.network === undefined;
@@ -159,7 +165,7 @@ export class ServiceCells {
     };
     const start = async () => {
       await added;
-      return this.#begin(id, asked, open);
+      return this.#begin(record, asked, open);
     };
     const isSpare = spare !== undefined;
     // Record it before it starts: repeated requests find it, and an interrupted start leaves no unknown cell.
@@ -273,7 +279,11 @@ export class ServiceCells {
     await Promise.allSettled([...this.#live].map(([id, live]) => this.#leave(id, live)));
   }
 
-  async #begin(id: string, files: FirstFiles, open: () => Promise<Runtime>): Promise<CellRecord> {
+  async #begin(
+    { id, tenant }: CellRecord,
+    files: FirstFiles,
+    open: () => Promise<Runtime>,
+  ): Promise<CellRecord> {
     let runtime: Runtime | undefined;
     const filling = new AbortController();
     this.#filling.set(id, filling);
@@ -281,7 +291,7 @@ export class ServiceCells {
     this.#times.watch(id);
     try {
       runtime = await open();
-      await fillWorkspace(runtime, files, filling.signal);
+      await fillWorkspace(runtime, files, { saved: this.#saved, tenant, signal: filling.signal });
       const { workspace, isolation } = runtime;
       const started = await this.#records.patch(id, {
         state: 'running',

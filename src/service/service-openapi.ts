@@ -3,6 +3,16 @@ import * as z from 'zod';
 import { packageVersion } from '../base/package-version.js';
 import { describeApi, type Json, jsonSchema } from '../cell/server/openapi.js';
 import type { RouteEntry } from '../cell/server/route-table.js';
+import {
+  cellDiffSchema,
+  checkpointCellSchema,
+  checkpointPageSchema,
+  forkCellSchema,
+  forkedCellsSchema,
+  rewindCellSchema,
+  rewoundCellSchema,
+  serviceCheckpointSchema,
+} from '../protocol/checkpoint-wire.js';
 import { errorSchema } from '../protocol/index.js';
 import { answerSchema } from '../protocol/record-wire.js';
 import {
@@ -36,6 +46,14 @@ export function serviceOpenapi(): Json {
     KeyPage: jsonSchema(keyPageSchema, 'output'),
     CreatePreview: jsonSchema(createPreviewSchema, 'input'),
     Preview: jsonSchema(previewSchema, 'output'),
+    CheckpointCell: jsonSchema(checkpointCellSchema, 'input'),
+    Checkpoint: jsonSchema(serviceCheckpointSchema, 'output'),
+    CheckpointPage: jsonSchema(checkpointPageSchema, 'output'),
+    RewindCell: jsonSchema(rewindCellSchema, 'input'),
+    RewoundCell: jsonSchema(rewoundCellSchema, 'output'),
+    CellDiff: jsonSchema(cellDiffSchema, 'output'),
+    ForkCell: jsonSchema(forkCellSchema, 'input'),
+    ForkedCells: jsonSchema(forkedCellsSchema, 'output'),
     Answer: jsonSchema(answerSchema, 'input'),
     Status: jsonSchema(serviceStatusSchema, 'output'),
     Usage: jsonSchema(usageSchema.array(), 'output'),
@@ -118,6 +136,58 @@ const routes: readonly RouteEntry[] = [
     summary: 'Makes a link to a port of the cell, which holds for a while.',
     body: json('CreatePreview'),
     answers: { 201: { description: 'The link.', types: json('Preview') } },
+  },
+  {
+    method: 'post',
+    path: '/v1/cells/{cell}/checkpoints',
+    summary: 'Keeps the files of the workspace as they are now, beyond the end of the cell.',
+    body: json('CheckpointCell'),
+    answers: { 201: { description: 'The checkpoint.', types: json('Checkpoint') } },
+  },
+  {
+    method: 'post',
+    path: '/v1/cells/{cell}/rewind',
+    summary: 'Puts the files of the workspace back to a checkpoint, and keeps the present ones as another.',
+    body: json('RewindCell'),
+    answers: { 200: { description: 'What it changed.', types: json('RewoundCell') } },
+  },
+  {
+    method: 'post',
+    path: '/v1/cells/{cell}/fork',
+    summary:
+      'Starts cells of the same template with the files of this one, or of a checkpoint. All of them, or none.',
+    body: json('ForkCell'),
+    answers: { 201: { description: 'The cells.', types: json('ForkedCells') } },
+  },
+  {
+    method: 'get',
+    path: '/v1/cells/{cell}/diff',
+    summary: 'Compares a checkpoint with another one, or with the cell as it is now.',
+    query: { before: 'id of a checkpoint', after: 'id of another one; default: the cell as it is now' },
+    answers: { 200: { description: 'What differs.', types: json('CellDiff') } },
+  },
+  {
+    method: 'get',
+    path: '/v1/checkpoints',
+    summary: 'Lists the checkpoints of the tenant page by page, the oldest first.',
+    query: {
+      cell: 'those of this cell only, by its id',
+      limit: 'most checkpoints of a page, up to 1000',
+      cursor: '`next` of the page before',
+    },
+    answers: { 200: { description: 'A page.', types: json('CheckpointPage') } },
+  },
+  {
+    method: 'get',
+    path: '/v1/checkpoints/{checkpoint}',
+    summary: 'Tells of a checkpoint.',
+    answers: { 200: { description: 'The checkpoint.', types: json('Checkpoint') } },
+  },
+  {
+    method: 'delete',
+    path: '/v1/checkpoints/{checkpoint}',
+    summary: 'Removes a checkpoint. Cells that began with it keep their files.',
+    answers: gone,
   },
   {
     method: 'get',

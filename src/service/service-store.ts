@@ -31,6 +31,19 @@ export interface CellRecord {
   readonly facade?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** A checkpoint that outlives its cell. */
+export interface CheckpointRecord {
+  readonly id: string;
+  readonly tenant: string;
+  /** Whose files they were. */
+  readonly cell: string;
+  readonly label?: string | undefined;
+  readonly parent?: string | undefined;
+  readonly createdAt: number;
+  readonly files: number;
+  readonly bytes: number;
+}
+
 export interface KeyRecord {
   readonly id: string;
   readonly tenant: string;
@@ -81,6 +94,9 @@ export interface ServiceStore {
   /** From one day to another, including both. */
   usage(from: string, to: string): Awaitable<UsageRow[]>;
   cells(): Awaitable<CellRecord[]>;
+  checkpoints(): Awaitable<CheckpointRecord[]>;
+  putCheckpoint(record: CheckpointRecord): Awaitable<void>;
+  removeCheckpoint(id: string): Awaitable<void>;
   putKey(record: KeyRecord, hash: string): Awaitable<void>;
   removeKey(id: string): Awaitable<void>;
   keys(): Awaitable<{ readonly record: KeyRecord; readonly hash: string }[]>;

@@ -15,6 +15,7 @@ import {
   actionsKeptMs,
   actionsRemoved,
   type CellRecord,
+  type CheckpointRecord,
   endedKeptMs,
   endedRemoved,
   type KeyRecord,
@@ -54,6 +55,7 @@ const migrations = [
   CREATE INDEX ended_by_tenant ON ended (tenant, made_at, cell);
   CREATE INDEX ended_by_time ON ended (at);
   `,
+  'CREATE TABLE checkpoints (id TEXT PRIMARY KEY, tenant TEXT NOT NULL, record TEXT NOT NULL);',
 ];
 
 const removeActions =
@@ -173,6 +175,22 @@ export class SqliteServiceStore implements ServiceStore {
 
   cells(): CellRecord[] {
     return this.#records('SELECT record FROM cells ORDER BY id');
+  }
+
+  checkpoints(): CheckpointRecord[] {
+    const rows = this.#do((prepare) => prepare('SELECT record FROM checkpoints ORDER BY id').all());
+    return (rows as { record: string }[]).map(({ record }) => JSON.parse(record) as CheckpointRecord);
+  }
+
+  putCheckpoint(record: CheckpointRecord): void {
+    const { id, tenant } = record;
+    this.#do((prepare) =>
+      prepare('INSERT INTO checkpoints VALUES (?, ?, ?)').run(id, tenant, JSON.stringify(record)),
+    );
+  }
+
+  removeCheckpoint(id: string): void {
+    this.#do((prepare) => prepare('DELETE FROM checkpoints WHERE id = ?').run(id));
   }
 
   putKey(record: KeyRecord, hash: string): void {

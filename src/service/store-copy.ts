@@ -1,5 +1,5 @@
 /** The file of a service's store, and a copy of it to keep: whole, also while the service runs. */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { stateDirectory } from '../base/user-directories.js';
@@ -14,6 +14,13 @@ export function isPostgres(store: string | undefined): store is string {
 /** `named`: the setting `service.store`. */
 export function storeFile(named: string | undefined): string {
   return named?.slice('sqlite:'.length) ?? join(stateDirectory(), 'service.db');
+}
+
+/** Where the files of checkpoints are. Services on one machine may have several databases, each with a secret of its own. */
+export function checkpointsBeside(named: string | undefined, secret: string): string {
+  if (!isPostgres(named)) return `${storeFile(named)}.checkpoints`;
+  const digest = createHash('sha256').update(`checkpoints ${secret}`).digest('hex').slice(0, 16);
+  return join(stateDirectory(), `service-${digest}.checkpoints`);
 }
 
 /** Copies the store of that configuration to a new file, which only this user can read. Returns the file that it copied. */

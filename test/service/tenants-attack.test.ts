@@ -29,6 +29,7 @@ let victim: ServiceClient;
 let victimKey: string;
 let cell: string;
 let session: string;
+let checkpoint: string;
 /** Keys of others, by what they are. */
 const keys = new Map<string, string>();
 
@@ -68,6 +69,7 @@ beforeAll(async () => {
     body: canary,
     headers: { 'content-type': 'application/octet-stream' },
   });
+  checkpoint = (await victim.checkpoint(cell, { label: canary })).id;
   const started = await send('/openhands/start', victimKey, {
     method: 'POST',
     body: JSON.stringify({ session_id: 'treasure', environment: { IS: canary } }),
@@ -97,15 +99,16 @@ const nothing = 'f'.repeat(20);
 /** The same request about something of the victim, and about nothing. */
 function pairsOf({ url: path }: ServedRoute): [string, string][] {
   const fill = (value: string) => path.replaceAll(/:\w+/g, encodeURIComponent(value)).replace('*', 'alive');
-  const names = path.startsWith('/openhands') ? [session, 'treasure'] : [cell, session, 'treasure'];
   if (!path.includes(':')) return [];
+  if (path.includes(':checkpoint')) return [[fill(checkpoint), fill(nothing)]];
+  const names = path.startsWith('/openhands') ? [session, 'treasure'] : [cell, session, 'treasure'];
   return names.map((name) => [fill(name), fill(name.length === 20 ? nothing : 'nothing!')]);
 }
 
 /** What an answer says, without the name that was asked for. */
 async function told(response: Response, asked: string): Promise<string> {
   const text = await response.text();
-  const plain = [cell, session, 'treasure', nothing, 'nothing!'].reduce(
+  const plain = [cell, session, checkpoint, 'treasure', nothing, 'nothing!'].reduce(
     (left, name) => left.replaceAll(name, 'NAME').replaceAll(encodeURIComponent(name), 'NAME'),
     text,
   );
@@ -165,12 +168,14 @@ test('lists, labels, cursors, names and keys of requests lead to nobody else', a
       `/v1/cells?label=is%3D${canary}`,
       `/v1/cells?cursor=${cell.slice(0, 19)}`,
       '/v1/cells?tenant=victim',
+      '/v1/checkpoints',
+      `/v1/checkpoints?cell=${cell}`,
       '/openhands/list',
       '/openhands/sessions/batch?ids=treasure',
     ];
     for (const path of lists) {
       const text = await (await send(path, key)).text();
-      for (const known of [cell, session, canary])
+      for (const known of [cell, session, checkpoint, canary])
         expect([whose, path, text.includes(known)]).toEqual([whose, path, false]);
     }
     for (const path of ['/metrics', '/v1/cells?tenant=victim']) {
@@ -193,6 +198,7 @@ test('lists, labels, cursors, names and keys of requests lead to nobody else', a
 test('after all that, the victim has what it had', async () => {
   expect(await victim.get('treasure')).toMatchObject({ id: cell, state: 'running', labels: { is: canary } });
   expect(await victim.get(session)).toMatchObject({ state: 'running' });
+  expect(await victim.getCheckpoint(checkpoint)).toMatchObject({ cell, label: canary });
   const file = await send(`/v1/cells/${cell}/v1/files?path=secret`, victimKey);
   expect(await file.text()).toBe(canary);
 });

@@ -23,6 +23,8 @@ export interface Home {
   readonly overlays: string;
   /** Plugins that are not of this package, where the cell has any. */
   readonly plugins: string;
+  /** The workspace, unless its owner named another one. */
+  readonly workspace: string;
 }
 
 export interface User {
@@ -72,7 +74,14 @@ export function findHome(named: string | undefined): Home | undefined {
 
 function homeAt(path: string): Home {
   const below = (name: string) => join(path, name);
-  return { path, wire: below('w'), resolver: below('n'), overlays: below('o'), plugins: below('p') };
+  return {
+    path,
+    wire: below('w'),
+    resolver: below('n'),
+    overlays: below('o'),
+    plugins: below('p'),
+    workspace: below('workspace'),
+  };
 }
 
 /** It may hold a workspace, and so whatever programs put there. */
@@ -124,7 +133,7 @@ export function furnish(
   }
   const isOwn = named === undefined && mayHaveOwnUser(options);
   const user = parseUser(named) ?? (isOwn ? newUser() : callingUser());
-  const path = join(home.path, 'workspace');
+  const path = home.workspace;
   mkdirSync(path, { mode: 0o700 });
   if (process.getuid?.() === 0) chownSync(path, user.uid, user.gid);
   return { workspace: path, user, isOwn };

@@ -1,5 +1,5 @@
 /** Starts one container with an executor in it, and ends it. */
-
+import { existsSync } from 'node:fs';
 import type { LoadedPlugin } from '../../cell/plugins/load-plugins.js';
 import { actionsWith } from '../../cell/plugins/plugin-host.js';
 import { type Cell, type NetworkSecret, type PublishedPort, WorkcellError } from '../../protocol/index.js';
@@ -70,8 +70,8 @@ export async function startContainer(
       user,
       setgidFiles,
       labels,
-      workspace,
       ...home,
+      workspace,
       bundle,
       newVolumes: await findNewVolumes(engine.docker, options.volumes),
       isLocal: engine.host.startsWith('unix:'),
@@ -216,6 +216,7 @@ export function makeCell(parts: {
     backend: 'docker',
     executor,
     workspace: info.workspace,
+    ownsWorkspace: existsSync(home.workspace),
     ...(ruled !== undefined && { network: ruled.gateway }),
     lost: gone === undefined ? executor.lost : Promise.race([gone, executor.lost]),
     stop() {

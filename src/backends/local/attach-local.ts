@@ -42,7 +42,8 @@ export async function attachLocal(id: string, _place: object, context: StartCont
       );
     },
   );
-  return servedCell({ id, backend: 'local', reached, lease, end: clean });
+  const ownsWorkspace = state.workspace === undefined;
+  return servedCell({ id, backend: 'local', reached, lease, ownsWorkspace, end: clean });
 }
 
 export async function localStats(

@@ -1,5 +1,6 @@
 /** Cells that live in a keeper: started there, found again, paused and ended, from any process of this user. */
 import { mkdirSync, realpathSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { cacheDirectory } from '../../base/user-directories.js';
 import { connectToOwnSocket } from '../../cell/launchers/unix-sockets.js';
 import { pluginSpecs } from '../../cell/plugins/load-plugins.js';
@@ -16,6 +17,7 @@ import { callerGitSettings } from './git-identity.js';
 import { askCell, type Life, openNetwork, startInKeeper, watchCell } from './keeper/keeper-client.js';
 import {
   type CellHome,
+  type CellState,
   cellHome,
   isPaused,
   listCellIds,
@@ -140,7 +142,8 @@ async function connect(parts: {
 }): Promise<Cell> {
   const { token, home, lease, life, keepAlive, context } = parts;
   const { id, signal, plugins = [], networkSecrets = [] } = context;
-  const network = readState(id)?.isRuled ? await openNetwork(home, id, token) : undefined;
+  const state = readState(id);
+  const network = state?.isRuled ? await openNetwork(home, id, token) : undefined;
   network?.provide(networkSecrets);
   let halted = (): Promise<void> | undefined => undefined;
   const { executor, info } = await connectExecutor(
@@ -166,6 +169,7 @@ async function connect(parts: {
     resume: gate.resume,
     isolation: info.isolation,
     workspace: info.workspace,
+    ...(state !== undefined && ownWorkspace(home, state)),
     ...(network !== undefined && { network }),
     lost: Promise.race([life.ended, executor.lost]),
     stop() {
@@ -188,6 +192,16 @@ async function connect(parts: {
       },
     }),
   };
+}
+
+/** Unless it works in a directory that somebody named. */
+function ownWorkspace(
+  home: CellHome,
+  { workspace }: CellState,
+): Pick<Cell, 'ownsWorkspace' | 'workspaceRoot'> {
+  const own = realpathSync(home.path);
+  if (workspace !== join(own, basename(home.workspace))) return {};
+  return { ownsWorkspace: true, workspaceRoot: workspace };
 }
 
 function makeWorkspace(home: CellHome): string {

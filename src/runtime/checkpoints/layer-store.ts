@@ -104,7 +104,8 @@ async function eachStrayIn(
   }
 }
 
-async function linkLayer(path: string, copy: string, whiteouts: Whiteouts): Promise<void> {
+/** Makes a directory that holds what a layer does. */
+export async function linkLayer(path: string, copy: string, whiteouts: Whiteouts): Promise<void> {
   mkdirSync(copy, { mode: 0o700 });
   using from = Folder.open(path, { unlock: true });
   using to = Folder.open(copy);

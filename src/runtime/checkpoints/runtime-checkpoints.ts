@@ -1,7 +1,6 @@
 /** The checkpoints of one runtime: takes, lists, compares, forks, applies and merges them, and goes back to them. */
 import { randomBytes } from 'node:crypto';
-import { realpathSync, type Stats } from 'node:fs';
-import { resolve } from 'node:path';
+import type { Stats } from 'node:fs';
 import { checkCancelled } from '../../base/pace.js';
 import { type CheckpointRecord, WorkcellError } from '../../protocol/index.js';
 import type { CaptureLimits, CaptureSource } from './capture.js';
@@ -24,10 +23,11 @@ import { keepChanges } from './kept-changes.js';
 import type { HeldLayer, LayerStore } from './layer-store.js';
 import type { OtherPlaces } from './other-places.js';
 import { historyOf } from './runtime-history.js';
+import { type SavedLayer, saveLayer } from './saved-layer.js';
 import { withBases, writingTo } from './shared-base.js';
 import { describe, showChanges, type WorkspaceChange } from './show-changes.js';
 import { surplus } from './surplus.js';
-import { exceptGit, takeOver } from './take-over.js';
+import { exceptGit, existing, takeOver } from './take-over.js';
 import type { View } from './workspace-view.js';
 import { notWritten, stateOf, type Write, type Written, writeChanges } from './write-changes.js';
 
@@ -76,6 +76,8 @@ export class RuntimeCheckpoints {
   readonly #applied = new Map<string, string>();
   /** What the cell wrote in place of entries of the caller's directory. */
   readonly #covered = new Set<string>();
+  /** Checkpoints that outlive their runtimes, while somebody needs them here. */
+  readonly #adopted = new Set<Kept>();
 
   constructor(parts: WorkspaceParts) {
     this.#parts = parts;
@@ -116,9 +118,29 @@ export class RuntimeCheckpoints {
     }
   }
 
+  /** Moves one to a directory that is not there yet, where it outlives this runtime. For workspaces whose base is empty. */
+  async moveOut(named: string | Checkpoint, directory: string): Promise<SavedLayer> {
+    const { checkpoint, held } = this.#find(named);
+    await saveLayer(held, this.#parts.source.base, directory);
+    if (this.#kept.delete(checkpoint.id)) held.release();
+    return { checkpoint, links: held.layer.links };
+  }
+
+  /** The verbs take it by its id, like those of this runtime, until somebody calls what this returns. */
+  adopt(kept: Kept): () => void {
+    this.#adopted.add(kept);
+    return () => void this.#adopted.delete(kept);
+  }
+
+  /** What somebody else did with one of them. */
+  note(change: CheckpointRecord): void {
+    this.#parts.record(change);
+  }
+
+  /** `begins`: the cell is new, and begins with it. */
   async rewind(
     named: string | Checkpoint,
-    options: Partial<RewindOptions> = {},
+    options: Partial<RewindOptions> & { readonly begins?: boolean } = {},
   ): Promise<Pick<Rewound, 'changes'> & Partial<Rewound>> {
     const { signal } = options;
     const goal = this.#find(named);
@@ -139,7 +161,12 @@ export class RuntimeCheckpoints {
         await this.#parts.places?.restore(held, present?.held);
         this.#parent = goal.checkpoint.id;
         const recovery = present?.checkpoint;
-        this.#parts.record({ change: 'rewound', id: goal.checkpoint.id, recovery: recovery?.id });
+        const { id, runtimeId } = goal.checkpoint;
+        this.#parts.record(
+          options.begins
+            ? { change: 'began', id, runtime: runtimeId }
+            : { change: 'rewound', id, recovery: recovery?.id },
+        );
         this.#trim(goal.checkpoint.id, ...(recovery === undefined ? [] : [recovery.id]));
         return { ...(recovery !== undefined && { recovery }), changes: differences.map(describe) };
       }, options);
@@ -389,7 +416,7 @@ export class RuntimeCheckpoints {
 
   #find(named: string | Checkpoint): Kept {
     const id = typeof named === 'string' ? named : named.id;
-    const kept = this.#kept.get(id);
+    const kept = this.#kept.get(id) ?? [...this.#adopted].find(({ checkpoint }) => checkpoint.id === id);
     if (kept !== undefined) return kept;
     throw new WorkcellError(
       'not-found',
@@ -408,18 +435,6 @@ export class RuntimeCheckpoints {
     this.#kept.get(id)?.held.release();
     this.#kept.delete(id);
     this.#parts.record({ change: 'removed', id });
-  }
-}
-
-function existing(directory: string): string {
-  try {
-    return realpathSync(resolve(directory));
-  } catch (cause) {
-    throw new WorkcellError(
-      'not-found',
-      `There is no directory ${directory} to write the changes to. Make it first, or name another one.`,
-      { details: { path: directory }, cause },
-    );
   }
 }
 

@@ -1,4 +1,7 @@
 /** Takes changes over into a directory that others change, too: plans them, and writes them unless a conflict stops that. */
+import { realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { WorkcellError } from '../../protocol/index.js';
 import type { TakenOver, TakeOverOptions } from './checkpoint-types.js';
 import type { Difference } from './compare.js';
 import { gitDirectoryOf } from './git-directory.js';
@@ -37,4 +40,17 @@ export function exceptGit(isOwn: (difference: Difference) => boolean) {
     return place === undefined;
   };
   return { leftOut, isWanted };
+}
+
+/** A directory of this machine to write to, without links. */
+export function existing(directory: string): string {
+  try {
+    return realpathSync(resolve(directory));
+  } catch (cause) {
+    throw new WorkcellError(
+      'not-found',
+      `There is no directory ${directory} to write the changes to. Make it first, or name another one.`,
+      { details: { path: directory }, cause },
+    );
+  }
 }
