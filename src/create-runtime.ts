@@ -21,7 +21,7 @@ import {
   withHistory,
 } from './assemble.js';
 import type { Backend } from './backends/backend.js';
-import type { StartedCell, WorkspaceFiles } from './backends/checkpointed-cell.js';
+import type { Origin, StartedCell } from './backends/checkpointed-cell.js';
 import type { GpuRequest } from './backends/gpu-option.js';
 import { type BackendConfig, backendNames, checkBackend, loadBackend } from './backends/index.js';
 import type { WorkspaceOption } from './backends/workspace-modes.js';
@@ -39,7 +39,6 @@ import {
   WorkcellError,
 } from './protocol/index.js';
 import { ruleListSchema } from './protocol/network/network-schema.js';
-import type { Kept } from './runtime/checkpoints/runtime-checkpoints.js';
 import type { StoreAccess } from './runtime/events/open.js';
 import { EventStream } from './runtime/events/stream.js';
 import { Runtime } from './runtime/runtime.js';
@@ -78,11 +77,6 @@ type GivenOptions = CommonOptions &
     string,
     unknown
   >;
-
-interface Origin {
-  readonly files: WorkspaceFiles;
-  readonly kept: Kept;
-}
 
 /** Starts a cell and returns the runtime that works in it. Options win over the configuration. */
 export function createRuntime<Shape extends z.ZodRawShape, Place extends z.ZodRawShape>(

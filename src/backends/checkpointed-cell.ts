@@ -4,16 +4,13 @@ import { listPids } from '../cell/launchers/process-table.js';
 import { writtenMaps } from '../cell/launchers/written-maps.js';
 import { type Cell, type CheckpointRecord, WorkcellError } from '../protocol/index.js';
 import { CellFiles } from '../runtime/checkpoints/cell-files.js';
+import type { Kept } from '../runtime/checkpoints/checkpoint-list.js';
 import type { Difference } from '../runtime/checkpoints/compare.js';
 import { joinNames } from '../runtime/checkpoints/hard-links.js';
 import { holdable } from '../runtime/checkpoints/hold.js';
 import { LayerStore } from '../runtime/checkpoints/layer-store.js';
 import { OtherPlaces, type OtherPlacesParts } from '../runtime/checkpoints/other-places.js';
-import {
-  type Kept,
-  RuntimeCheckpoints,
-  type WorkspaceParts,
-} from '../runtime/checkpoints/runtime-checkpoints.js';
+import { RuntimeCheckpoints, type WorkspaceParts } from '../runtime/checkpoints/runtime-checkpoints.js';
 import { withBases } from '../runtime/checkpoints/shared-base.js';
 import { writeChanges } from '../runtime/checkpoints/write-changes.js';
 import type { Backend, StartContext } from './backend.js';
@@ -29,7 +26,12 @@ export interface StartedCell {
   history?(events: Recorder, fork: Fork, origin?: Kept): () => RuntimeCheckpoints;
 }
 
-type Fork = (kept: Kept, files: WorkspaceFiles, signal?: AbortSignal) => ReturnType<WorkspaceParts['fork']>;
+/** `files`: of the workspace to branch off from; those of a kept cell are in its checkpoints. */
+export type Fork = (
+  kept: Kept,
+  files: WorkspaceFiles | undefined,
+  signal?: AbortSignal,
+) => ReturnType<WorkspaceParts['fork']>;
 
 export interface Recorder {
   append(event: RecordedCheckpoint, source: 'user'): unknown;
@@ -40,8 +42,8 @@ interface RecordedCheckpoint {
   readonly checkpoint: CheckpointRecord;
 }
 
-interface Origin {
-  readonly files: WorkspaceFiles;
+export interface Origin {
+  readonly files: WorkspaceFiles | undefined;
   readonly kept: Kept;
 }
 
@@ -53,13 +55,16 @@ export async function startCheckpointed(
   context: StartContext,
   origin?: Origin,
 ): Promise<StartedCell> {
-  checkTakes(backend, options);
+  if (options.keepAlive === true) {
+    const { startKept } = await import('./kept-checkpoints.js');
+    return startKept(backend, spec, options, context, origin?.kept);
+  }
   const isMirrored = !takesDirectory(backend);
   if (origin !== undefined && backend.sharesWorkspace) throw sharedBy(backend.type);
   // The executor of a keeper is in another process, which takes a directory and nothing else.
   const isKept = options.keeper !== undefined && options.keeper !== false;
   const takes = isKept ? { type: backend.type } : backend;
-  const from = origin && { prepared: origin.files, layer: origin.kept.held };
+  const from = origin?.files && { prepared: origin.files, layer: origin.kept.held };
   const files = await withBases(() => prepareWorkspace(spec, takes, from));
   const store = new LayerStore(files.layers);
   const limits = { maxBytes: spec.maxBytes, maxFiles: spec.maxFiles };
@@ -164,15 +169,6 @@ function otherPlaces(
 /** Pipes and sockets do not travel, so a cell elsewhere that lacks one has not removed it. */
 function isLost({ change, before }: Difference): boolean {
   return change === 'removed' && before?.kind === 'special';
-}
-
-function checkTakes({ type }: Backend, { keepAlive }: Readonly<Record<string, unknown>>): void {
-  if (keepAlive !== true) return;
-  throw new WorkcellError(
-    'capability-unsupported',
-    `A cell that is kept alive works in a directory itself. Leave out keepAlive, or use workspace mode "direct".`,
-    { details: { backend: type, capability: 'workspace' } },
-  );
 }
 
 /** Whether its cells work in a directory of this machine. Others get their files through the executor. */

@@ -1,5 +1,5 @@
 /** Checkpoints by API: of cells that a service keeps, beyond the end of those cells and of the service. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -8,6 +8,8 @@ import { type Service, startService } from '../../src/service/serve-service.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'workcell-service-checkpoints-'));
 const config = join(directory, 'service.toml');
+/** Made once, and shown to all cells of a template. */
+const prepared = join(directory, 'prepared');
 const kept = join(directory, 'service.db.checkpoints');
 const operatorKey = 'an-operator-key-of-the-test';
 
@@ -18,6 +20,8 @@ let key: string;
 let client: ServiceClient;
 
 async function start(): Promise<void> {
+  mkdirSync(prepared, { recursive: true });
+  writeFileSync(join(prepared, 'tool'), 'prepared');
   writeFileSync(
     config,
     `
@@ -28,6 +32,8 @@ store = "sqlite:${join(directory, 'events.db')}"
 store = "sqlite:${join(directory, 'service.db')}"
 max_checkpoints_per_tenant = 4
 max_checkpoint_bytes_per_tenant = 100_000
+[service.templates.prepared]
+options = { read_only = ["${prepared}"] }
 [service.tenants.few]
 max_cells = 2
 `,
@@ -142,6 +148,17 @@ test('forks begin with the files and share nothing; a checkpoint outlives its ce
   await clear();
   await expect(client.create({ checkpoint: checkpoint.id })).rejects.toMatchObject({ code: 'not-found' });
   expect((await client.list()).cells).toEqual([]);
+});
+
+test('cells of a template share what was prepared for it, which none of them changes and no checkpoint copies', async () => {
+  const { id } = await client.create({ template: 'prepared' });
+  await run(id, `ln -s ${prepared} tools; printf x > file`);
+  const { checkpoint, cells } = await client.fork(id);
+  expect(checkpoint).toMatchObject({ files: 2, bytes: 1 });
+  const fork = cells[0]?.id as string;
+  expect(await run(fork, 'cat tools/tool; (echo changed > tools/tool) 2>/dev/null || echo " refused"')).toBe(
+    'prepared refused\n',
+  );
 });
 
 test('a service that starts again goes on with the cell', async () => {

@@ -92,7 +92,7 @@ function isCarried({ before, after }: Difference): boolean {
   return side?.kind !== 'special' && !(side?.kind === 'file' && side.mode > 0o777);
 }
 
-function notEmpty({ backend }: Cell, path: string): WorkcellError {
+export function notEmpty({ backend }: Cell, path: string): WorkcellError {
   return new WorkcellError(
     'capability-unsupported',
     `The workspace of this ${backend} cell already holds ${JSON.stringify(path)}, so it cannot begin as another one. Use a cell with an empty workspace, or leave out workspace.`,

@@ -1,6 +1,6 @@
 /** Holds the layers of one runtime, each for as long as a checkpoint or a cell needs it. */
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { Pace } from '../../base/pace.js';
 import { discardTree } from '../../base/remove-tree.js';
 import { type CaptureLimits, type CaptureSource, captureLayer, type Layer } from './capture.js';
@@ -104,8 +104,7 @@ async function eachStrayIn(
   }
 }
 
-/** Makes a directory that holds what a layer does. */
-export async function linkLayer(path: string, copy: string, whiteouts: Whiteouts): Promise<void> {
+async function linkLayer(path: string, copy: string, whiteouts: Whiteouts): Promise<void> {
   mkdirSync(copy, { mode: 0o700 });
   using from = Folder.open(path, { unlock: true });
   using to = Folder.open(copy);
@@ -114,17 +113,32 @@ export async function linkLayer(path: string, copy: string, whiteouts: Whiteouts
   settle(to, from.stats);
 }
 
+/** The same where another file system may have it: files are shared where they can be. */
+export async function copyLayer(path: string, copy: string, whiteouts: Whiteouts): Promise<void> {
+  try {
+    if (statSync(path).dev === statSync(dirname(copy)).dev) await linkLayer(path, copy, whiteouts);
+    else await captureLayer({ upper: path, base: path, merged: path }, copy, whiteouts);
+  } catch (error) {
+    await discardTree(copy);
+    throw error;
+  }
+}
+
 export class LayerStore {
   readonly #directory: string;
   readonly #whiteouts: Whiteouts;
   readonly #removing = new Set<Promise<void>>();
-  #count = 0;
+  #count: number;
   #live = 0;
   #isClosed = false;
 
-  /** `directory`: empty, on the file system of the upper layer, and removed when all is over. */
-  constructor(directory: string) {
+  /**
+   * `directory`: on the file system of the upper layer, and removed when all is over. Layers get the names `layer-` and a
+   * number, from `first` on.
+   */
+  constructor(directory: string, first = 0) {
     this.#directory = directory;
+    this.#count = first;
     this.#whiteouts = new Whiteouts(directory);
   }
 
@@ -145,9 +159,25 @@ export class LayerStore {
     }
   }
 
-  /** Settles after removing everything that nobody holds. Layers that forks hold stay until those end. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
+  /** One of its directory, from an earlier time. */
+  open(layer: Layer): HeldLayer {
+    this.#live++;
+    return new HeldLayer(layer, this.#whiteouts, (paths) => this.#free(...paths));
+  }
+
+  /** A layer of another store, as one of this. */
+  async take({ layer, whiteouts }: HeldLayer): Promise<HeldLayer> {
+    const path = join(this.#directory, `layer-${this.#count++}`);
+    await copyLayer(layer.path, path, whiteouts);
+    return this.open({ ...layer, path, seen: new Map() });
+  }
+
+  /**
+   * Settles after removing everything that nobody holds. Layers that forks hold stay until those end. `keeps`: the directory
+   * is for others, with what is in it.
+   */
+  async close({ keeps = false }: { readonly keeps?: boolean } = {}): Promise<void> {
+    this.#isClosed = !keeps;
     this.#sweep();
     await Promise.all(this.#removing);
   }

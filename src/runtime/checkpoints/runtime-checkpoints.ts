@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { checkCancelled } from '../../base/pace.js';
 import { type CheckpointRecord, WorkcellError } from '../../protocol/index.js';
-import type { CaptureLimits, CaptureSource } from './capture.js';
+import type { CaptureSource } from './capture.js';
+import { CheckpointList, type Kept, type ListParts } from './checkpoint-list.js';
 import type {
   ApplyOptions,
   Checkpoint,
@@ -17,16 +18,16 @@ import type {
   WorkspaceState,
 } from './checkpoint-types.js';
 import { compareViews, type Difference } from './compare.js';
+import { checkCount } from './fork-count.js';
 import { type Links, partings } from './hard-links.js';
 import type { HoldAs } from './hold.js';
 import { keepChanges } from './kept-changes.js';
-import type { HeldLayer, LayerStore } from './layer-store.js';
+import { copyLayer, type HeldLayer, type LayerStore } from './layer-store.js';
 import type { OtherPlaces } from './other-places.js';
 import { historyOf } from './runtime-history.js';
-import { type SavedLayer, saveLayer } from './saved-layer.js';
+import type { SavedLayer } from './saved-layer.js';
 import { withBases, writingTo } from './shared-base.js';
 import { describe, showChanges, type WorkspaceChange } from './show-changes.js';
-import { surplus } from './surplus.js';
 import { exceptGit, existing, takeOver } from './take-over.js';
 import type { View } from './workspace-view.js';
 import { notWritten, stateOf, type Write, type Written, writeChanges } from './write-changes.js';
@@ -36,7 +37,7 @@ interface Forked extends RuntimeLike {
   close(): Promise<void>;
 }
 
-export interface WorkspaceParts {
+export interface WorkspaceParts extends ListParts {
   readonly runtimeId: string;
   readonly source: CaptureSource;
   /** The caller's directory, where the workspace came from one. */
@@ -45,8 +46,6 @@ export interface WorkspaceParts {
   readonly isOwn: (difference: Difference) => boolean;
   readonly store: LayerStore;
   readonly places?: OtherPlaces | undefined;
-  readonly keep: number;
-  readonly limits: CaptureLimits;
   /** The checkpoint of another runtime that this one began with. */
   readonly origin?: Kept | undefined;
   /** Starts another runtime like this one, with the files of a checkpoint. */
@@ -55,48 +54,36 @@ export interface WorkspaceParts {
   write(after: View, writes: readonly Write[], links?: Links): Promise<Written>;
   /** Calls `work` while nothing changes the files of the cell. */
   hold<T>(work: () => Promise<T>, options?: HoldAs): Promise<T>;
-  record(change: CheckpointRecord): void;
-}
-
-/** A checkpoint with its files. */
-export interface Kept {
-  readonly checkpoint: Checkpoint;
-  readonly held: HeldLayer;
-  /** Made before an action, not on demand. */
-  readonly isAutomatic?: boolean | undefined;
 }
 
 export class RuntimeCheckpoints {
   readonly #parts: WorkspaceParts;
-  readonly #kept = new Map<string, Kept>();
+  readonly #list: CheckpointList;
   /** The capture before, whose unchanged files the next one shares. */
   #last: HeldLayer | undefined;
-  #parent: string | undefined;
   /** What `apply` wrote to the caller's directory. */
   readonly #applied = new Map<string, string>();
   /** What the cell wrote in place of entries of the caller's directory. */
   readonly #covered = new Set<string>();
-  /** Checkpoints that outlive their runtimes, while somebody needs them here. */
-  readonly #adopted = new Set<Kept>();
 
   constructor(parts: WorkspaceParts) {
     this.#parts = parts;
+    this.#list = new CheckpointList(parts);
     const { origin } = parts;
     if (origin === undefined) return;
     const { checkpoint } = origin;
-    this.#parent = checkpoint.id;
-    this.#kept.set(checkpoint.id, { checkpoint, held: origin.held.hold() });
+    this.#list.add({ checkpoint, held: origin.held.hold() });
     for (const path of origin.held.layer.covered) this.#covered.add(path);
     parts.record({ change: 'began', id: checkpoint.id, runtime: checkpoint.runtimeId });
   }
 
   list(): Checkpoint[] {
-    return [...this.#kept.values()].map(({ checkpoint }) => checkpoint);
+    return this.#list.all;
   }
 
   async take(label?: string, options: CheckpointOptions = {}): Promise<Checkpoint> {
     const { checkpoint } = await this.#stopped(() => this.#take(label, options.signal), options);
-    this.#trim(checkpoint.id);
+    this.#list.trim(checkpoint.id);
     return checkpoint;
   }
 
@@ -107,7 +94,8 @@ export class RuntimeCheckpoints {
       await this.#stopped(
         async () => {
           const kept = await this.#capture(label);
-          if (await this.#differsFromParent(kept)) this.#trim(this.#keep({ ...kept, isAutomatic: true }));
+          if (await this.#differsFromParent(kept))
+            this.#list.trim(this.#keep({ ...kept, isAutomatic: true }));
           else kept.held.release();
         },
         { forAction: true },
@@ -120,16 +108,16 @@ export class RuntimeCheckpoints {
 
   /** Moves one to a directory that is not there yet, where it outlives this runtime. For workspaces whose base is empty. */
   async moveOut(named: string | Checkpoint, directory: string): Promise<SavedLayer> {
-    const { checkpoint, held } = this.#find(named);
-    await saveLayer(held, this.#parts.source.base, directory);
-    if (this.#kept.delete(checkpoint.id)) held.release();
+    const kept = this.#list.find(named);
+    const { checkpoint, held } = kept;
+    await copyLayer(held.layer.path, directory, held.whiteouts);
+    this.#list.release(kept);
     return { checkpoint, links: held.layer.links };
   }
 
   /** The verbs take it by its id, like those of this runtime, until somebody calls what this returns. */
   adopt(kept: Kept): () => void {
-    this.#adopted.add(kept);
-    return () => void this.#adopted.delete(kept);
+    return this.#list.adopt(kept);
   }
 
   /** What somebody else did with one of them. */
@@ -143,7 +131,7 @@ export class RuntimeCheckpoints {
     options: Partial<RewindOptions> & { readonly begins?: boolean } = {},
   ): Promise<Pick<Rewound, 'changes'> & Partial<Rewound>> {
     const { signal } = options;
-    const goal = this.#find(named);
+    const goal = this.#list.find(named);
     const held = goal.held.hold();
     try {
       return await this.#stopped(async () => {
@@ -159,7 +147,7 @@ export class RuntimeCheckpoints {
         const { late } = await this.#parts.write(after, [...differences, ...apart], held.layer.links);
         if (late.size > 0) throw notWritten('the workspace', [...late]);
         await this.#parts.places?.restore(held, present?.held);
-        this.#parent = goal.checkpoint.id;
+        this.#list.parent = goal.checkpoint.id;
         const recovery = present?.checkpoint;
         const { id, runtimeId } = goal.checkpoint;
         this.#parts.record(
@@ -167,7 +155,7 @@ export class RuntimeCheckpoints {
             ? { change: 'began', id, runtime: runtimeId }
             : { change: 'rewound', id, recovery: recovery?.id },
         );
-        this.#trim(goal.checkpoint.id, ...(recovery === undefined ? [] : [recovery.id]));
+        this.#list.trim(goal.checkpoint.id, ...(recovery === undefined ? [] : [recovery.id]));
         return { ...(recovery !== undefined && { recovery }), changes: differences.map(describe) };
       }, options);
     } finally {
@@ -186,7 +174,7 @@ export class RuntimeCheckpoints {
   }
 
   drop(named: string | Checkpoint): void {
-    this.#remove(this.#find(named).checkpoint.id);
+    this.#list.remove(this.#list.find(named));
   }
 
   /** The caller closes them. */
@@ -218,7 +206,7 @@ export class RuntimeCheckpoints {
     options: CheckpointOptions = {},
   ): Promise<WorkspaceChange[]> {
     const { signal } = options;
-    const { from, source, isOwn } = this.#parts;
+    const { from, isOwn } = this.#parts;
     const one = before === undefined ? undefined : await this.#hold(before, options);
     const other = await this.#hold(after, options).catch((error: unknown) => {
       one?.held.release();
@@ -226,7 +214,7 @@ export class RuntimeCheckpoints {
     });
     try {
       return await withBases(async () => {
-        const was = one === undefined ? { base: from ?? source.base } : this.#view(one.held);
+        const was = one === undefined ? this.#began(from) : this.#view(one.held);
         const is = this.#view(other.held);
         const all = await compareViews(was, is, { signal });
         return showChanges(was, is, one === undefined ? all.filter(isOwn) : all, signal);
@@ -243,14 +231,14 @@ export class RuntimeCheckpoints {
     present: WorkspaceState,
     { from: state = present, git = false, ...options }: ApplyOptions,
   ): Promise<TakenOver> {
-    const { from: origin, source, isOwn, record } = this.#parts;
+    const { from: origin, isOwn, record } = this.#parts;
     const target = existing(directory);
     const { checkpoint, held } = await this.#hold(state, options);
     const { leftOut, isWanted } = exceptGit(isOwn);
     try {
       const { states, ...taken } = await writingTo(target, (preserve) => {
         const plan = {
-          before: { base: origin ?? source.base },
+          before: this.#began(origin),
           after: this.#view(held),
           target,
           isOwn: git ? isOwn : isWanted,
@@ -300,14 +288,14 @@ export class RuntimeCheckpoints {
     const { source, record } = this.#parts;
     const { signal } = options;
     const { checkpoint, held } = await this.#hold(other, options);
-    const common = this.#common(historyOf(other))?.hold();
+    const common = this.#list.common(historyOf(other).#list)?.hold();
     try {
       return await this.#stopped(async () => {
         if (!options.preview) {
           const { checkpoint: own } = await this.#take(`before merging ${checkpoint.runtimeId}`, signal);
-          this.#trim(own.id);
+          this.#list.trim(own.id);
         }
-        const before = common === undefined ? { base: source.base } : this.#view(common);
+        const before = common === undefined ? this.#began() : this.#view(common);
         const plan = { before, after: this.#view(held), target: source.merged };
         const { states: _, ...result } = await takeOver(plan, options, (view, writes) =>
           this.#parts.write(view, writes),
@@ -324,13 +312,17 @@ export class RuntimeCheckpoints {
     }
   }
 
+  /** Takes a checkpoint of another runtime over, as the last one that both have. */
+  async share({ checkpoint, held }: Kept): Promise<void> {
+    this.#list.add({ checkpoint, held: await this.#parts.store.take(held) });
+  }
+
   /** Removes all checkpoints. Those that forks began with stay for them. */
   async close(): Promise<void> {
-    for (const { held } of this.#kept.values()) held.release();
-    this.#kept.clear();
+    this.#list.close();
     this.#last?.release();
     this.#last = undefined;
-    await this.#parts.store.close();
+    await this.#parts.store.close({ keeps: this.#parts.index !== undefined });
   }
 
   /** Whether somebody else changed or removed an entry of the caller's directory. */
@@ -340,16 +332,10 @@ export class RuntimeCheckpoints {
     return this.#parts.since(path, stats) || (stats === undefined && this.#covered.has(path));
   }
 
-  /** The newest checkpoint that this runtime and another one have. */
-  #common(other: RuntimeCheckpoints): HeldLayer | undefined {
-    const shared = [...this.#kept.keys()].filter((id) => other.#kept.has(id));
-    return this.#kept.get(shared.at(-1) ?? '')?.held;
-  }
-
   /** The caller releases it. */
   async #hold(state: WorkspaceState, options: CheckpointOptions = {}): Promise<Kept> {
     if (typeof state === 'object' && !('createdAt' in state)) return historyOf(state).#present(options);
-    const { checkpoint, held } = this.#find(state);
+    const { checkpoint, held } = this.#list.find(state);
     return { checkpoint, held: held.hold() };
   }
 
@@ -379,14 +365,13 @@ export class RuntimeCheckpoints {
   /** Returns its id. */
   #keep(kept: Kept): string {
     const { id, label, parent, files, bytes } = kept.checkpoint;
-    this.#kept.set(id, kept);
-    this.#parent = id;
+    this.#list.add(kept);
     this.#parts.record({ change: 'created', id, label, parent, files, bytes });
     return id;
   }
 
   async #differsFromParent(kept: Kept): Promise<boolean> {
-    const parent = this.#kept.get(this.#parent ?? '');
+    const parent = this.#list.get(this.#list.parent);
     if (parent === undefined) return true;
     if ((await compareViews(this.#view(parent.held), this.#view(kept.held))).length > 0) return true;
     return (await this.#parts.places?.differ(parent.held, kept.held)) === true;
@@ -406,43 +391,16 @@ export class RuntimeCheckpoints {
     for (const path of held.layer.covered) this.#covered.add(path);
     const { files, bytes } = held.layer;
     const id = randomBytes(6).toString('hex');
-    const parent = this.#parent;
+    const { parent } = this.#list;
     return { checkpoint: { id, runtimeId, label, parent, createdAt: new Date(), files, bytes }, held };
+  }
+
+  /** What the workspace began with. */
+  #began(from = this.#parts.source.base): View {
+    return this.#parts.index?.began ?? { base: from };
   }
 
   #view({ layer }: HeldLayer): View {
     return { layer: layer.path, base: this.#parts.source.base };
   }
-
-  #find(named: string | Checkpoint): Kept {
-    const id = typeof named === 'string' ? named : named.id;
-    const kept = this.#kept.get(id) ?? [...this.#adopted].find(({ checkpoint }) => checkpoint.id === id);
-    if (kept !== undefined) return kept;
-    throw new WorkcellError(
-      'not-found',
-      `There is no checkpoint ${JSON.stringify(id)}; runtime.checkpoints() lists those that are kept.`,
-      { details: { id } },
-    );
-  }
-
-  #trim(...current: string[]): void {
-    const { keep, limits } = this.#parts;
-    const bounds = { keep, maxBytes: limits.maxBytes };
-    for (const id of surplus([...this.#kept.values()], bounds, current)) this.#remove(id);
-  }
-
-  #remove(id: string): void {
-    this.#kept.get(id)?.held.release();
-    this.#kept.delete(id);
-    this.#parts.record({ change: 'removed', id });
-  }
-}
-
-const mostForks = 100;
-
-function checkCount(count: number): void {
-  if (Number.isInteger(count) && count >= 1 && count <= mostForks) return;
-  throw new WorkcellError('invalid-arguments', `The count of forks is ${count}. Give 1 to ${mostForks}.`, {
-    details: { count },
-  });
 }

@@ -1,5 +1,5 @@
 /** Which checkpoints a runtime has too many of. */
-import type { Kept } from './runtime-checkpoints.js';
+import type { Kept } from './checkpoint-list.js';
 
 export interface Bounds {
   readonly keep: number;
