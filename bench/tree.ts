@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const directories = 100;
@@ -15,5 +15,15 @@ export function fill(
       const [ending, content] = file(index * directories + directory);
       writeFileSync(join(path, `d${directory}`, `f${index}${ending}`), content);
     }
+  }
+}
+
+/** The same from names of the files of another tree, which takes a fraction of the time. */
+export function fillWithNames(path: string, count: number, from: string, there: number): void {
+  for (let directory = 0; directory < directories; directory++) {
+    const [target, source] = [path, from].map((tree) => join(tree, `d${directory}`)) as [string, string];
+    mkdirSync(target, { recursive: true });
+    for (let index = 0; index < count / directories; index++)
+      linkSync(join(source, `f${index % (there / directories)}`), join(target, `f${index}`));
   }
 }

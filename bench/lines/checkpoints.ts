@@ -5,20 +5,22 @@ import { join } from 'node:path';
 import { type Checkpoint, createRuntime, type Runtime } from '../../src/index.js';
 import { defineLine } from '../line.js';
 import { interleave } from '../measure.js';
-import { fill } from '../tree.js';
+import { fill, fillWithNames } from '../tree.js';
 
 const files = 100_000;
 
 export default defineLine({
   name: 'checkpoints',
-  summary: `checkpoint, rewind and fork with ${files} files in the workspace and a few changes; floor: a copy of a tenth of it`,
+  summary: `checkpoint, rewind and fork with ${files} files in the workspace and a few changes; floor: a copy of a hundredth of it`,
 
   async measure() {
     const root = mkdtempSync(join(tmpdir(), 'bench-checkpoints-'));
     const small = join(root, 'tenth');
     const large = join(root, 'whole');
+    const little = join(root, 'hundredth');
     fill(small, files / 10);
-    fill(large, files);
+    fill(little, files / 100);
+    fillWithNames(large, files, small, files / 10);
     const open = (from: string) =>
       createRuntime({ config: false, backend: 'sandbox', workspace: { from, mode: 'overlay' }, plugins: [] });
     await using runtime = await open(large);
@@ -59,7 +61,7 @@ export default defineLine({
             await Promise.all(forks.map((fork) => fork.run(':')));
           },
           'close ten forks': () => Promise.all(forks.map((fork) => fork.close())),
-          'cp -a of a tenth': () => execFileSync('cp', ['-a', small, join(root, 'copy')]),
+          'cp -a of a hundredth': () => execFileSync('cp', ['-a', little, join(root, 'copy')]),
           'rm of the copy': () => rmSync(join(root, 'copy'), { recursive: true }),
         },
         { rounds: 10, warmup: 2 },
@@ -73,7 +75,7 @@ export default defineLine({
       });
       return {
         timings,
-        floor: 'cp -a of a tenth',
+        floor: 'cp -a of a hundredth',
         figures: [
           { name: 'checkpoint', value: timings.checkpoint.p50, unit: 'ms', better: 'less', bar: 10, aim: 3 },
           { name: 'rewind', value: timings.rewind.p50, unit: 'ms', better: 'less', bar: 30 },

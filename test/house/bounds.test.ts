@@ -12,6 +12,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'src/backends/local/local-home.ts',
     'src/backends/sandbox/keeper/',
     'src/runtime/checkpoints/kept-changes.ts',
+    'src/runtime/checkpoints/kept-index.ts',
+    'src/runtime/checkpoints/saved-links.ts',
     'src/runtime/events/',
     'src/runtime/network/kept-remotes.ts',
     'src/runtime/security/audit/',
