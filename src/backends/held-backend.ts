@@ -1,6 +1,6 @@
 /** Holds a foreign backend to the contract: checks its answers, and does not wait for ever for a missing one. */
 import { z } from 'zod';
-import { isolationTiers, WorkcellError } from '../protocol/index.js';
+import { actions, isolationTiers, WorkcellError } from '../protocol/index.js';
 import type { Backend, StartContext } from './backend.js';
 
 /** For short work: loading a module, a probe, a list. */
@@ -13,7 +13,8 @@ const silentMs = 600_000;
 const undoMs = 5000;
 
 export function holdBackend(backend: Backend): Backend {
-  const { type, options, place, secrets, attach, list } = backend;
+  const { type, options, place, secrets, elsewhere, sharesWorkspace, attach, list, overlays, stats } =
+    backend;
   const open = async (
     what: 'start' | 'attach',
     context: StartContext,
@@ -32,8 +33,14 @@ export function holdBackend(backend: Backend): Backend {
     options,
     place,
     secrets,
+    elsewhere,
+    sharesWorkspace,
     probe: (place) => within(`probe of backend "${type}"`, () => backend.probe(place)),
     start: (given, context) => open('start', context, (told) => backend.start(given, told)),
+    ...(overlays !== undefined && {
+      overlays: async (overlay) =>
+        (await within(`overlay of backend "${type}"`, () => overlays.call(backend, overlay))) === true,
+    }),
     ...(attach !== undefined && {
       attach: (id, where, context) =>
         open('attach', context, (told) => attach.call(backend, id, where, told)),
@@ -44,6 +51,16 @@ export function holdBackend(backend: Backend): Backend {
         const problem = problemOf(cellsSchema, cells);
         if (problem === undefined) return cells;
         throw broken(type, 'list', `a list of cells: ${problem}`);
+      },
+    }),
+    ...(stats !== undefined && {
+      async stats(id, where, context) {
+        const given = await within(`stats of backend "${type}"`, () =>
+          stats.call(backend, id, where, context),
+        );
+        const problem = problemOf(actions.stats.output, given);
+        if (problem === undefined) return given;
+        throw broken(type, 'stats', `what a cell uses: ${problem}`);
       },
     }),
   };

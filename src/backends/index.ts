@@ -159,6 +159,10 @@ const backendSchema = z.looseObject({
   start: isFunction,
   attach: isFunction.optional(),
   list: isFunction.optional(),
+  overlays: isFunction.optional(),
+  stats: isFunction.optional(),
+  elsewhere: z.boolean().optional(),
+  sharesWorkspace: z.boolean().optional(),
 });
 
 /** Holds a foreign value to the contract of a backend. `what`: the subject of a sentence. */

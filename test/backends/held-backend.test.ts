@@ -147,3 +147,60 @@ describe('list', () => {
     expect(failed).toHaveBeenCalledWith(expect.objectContaining({ code: 'backend-unavailable' }));
   });
 });
+
+test('what a backend says of its places stays, and what it does not say', () => {
+  expect(held({ elsewhere: true, sharesWorkspace: true })).toMatchObject({
+    elsewhere: true,
+    sharesWorkspace: true,
+  });
+  const plain: Partial<Backend> = held({});
+  expect([plain.elsewhere, plain.sharesWorkspace, plain.overlays, plain.stats]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
+test('overlays are there where the backend says so plainly', async () => {
+  const overlay = { lower: ['/a'], upper: '/b', work: '/c', merged: '/d' };
+  const asked = vi.fn(async () => true as unknown);
+  const { overlays } = held({ overlays: asked });
+  expect(await overlays(overlay)).toBe(true);
+  expect(asked).toHaveBeenCalledWith(overlay);
+  asked.mockResolvedValue('perhaps');
+  expect(await overlays(overlay)).toBe(false);
+});
+
+describe('stats', () => {
+  const used = {
+    observation: 'stats',
+    cpuMs: 1,
+    memoryBytes: 1,
+    diskUsedBytes: 1,
+    diskFreeBytes: 1,
+    processes: 1,
+    uptimeMs: 1,
+    idleMs: 1,
+  };
+
+  test('come as they are', async () => {
+    expect(await held({ stats: async () => used }).stats('abc', {}, {})).toBe(used);
+  });
+
+  test('that are none fail', async () => {
+    const given = { ...used, memoryBytes: '\u001b[2J' };
+    await expect(held({ stats: async () => given }).stats('abc', {}, {})).rejects.toMatchObject({
+      code: 'invalid-config',
+      message: expect.stringContaining('The stats of backend "broken" did not give what a cell uses: '),
+    });
+  });
+
+  test('that never settle fail', async () => {
+    vi.useFakeTimers();
+    const failed = vi.fn();
+    held({ stats: never }).stats('abc', {}, {}).catch(failed);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(failed).toHaveBeenCalledWith(expect.objectContaining({ code: 'backend-unavailable' }));
+  });
+});
