@@ -1,9 +1,13 @@
 /** Stands in for Daytona: what its SDK 0.218 sends is checked, and what it asks for is done in a sandbox of this machine. */
 import { z } from 'zod';
 import { readForm } from '../../../src/compat/form.js';
+import { Spec } from './specs/spec-check.js';
 import { Answer, type Call, gathered, StandIn, type StandInSandbox } from './stand-in.js';
 
-/** `CreateSandbox` of the specification, as far as the backend uses it; anything else is refused. */
+const api = new Spec('daytona-api');
+const toolbox = new Spec('daytona-toolbox');
+
+/** `CreateSandbox` of the specification, as far as the backend uses it; anything else is a mistake of ours. */
 const createSchema = z.strictObject({
   snapshot: z.string().optional(),
   env: z.record(z.string(), z.string()).optional(),
@@ -36,7 +40,16 @@ export class DaytonaStandIn extends StandIn {
     return token;
   }
 
-  protected async answer(call: Call): Promise<Answer> {
+  protected answer(call: Call): Promise<Answer> {
+    const { path } = call;
+    const [, inside] = /^\/toolbox\/[^/]+(\/.*)$/.exec(path) ?? [];
+    const reply = () => this.#reply(call);
+    return inside === undefined
+      ? this.held(api, path.replace(/^\/api/, ''), call, reply)
+      : this.held(toolbox, inside, call, reply);
+  }
+
+  async #reply(call: Call): Promise<Answer> {
     const { method, path } = call;
     if (path.includes('socket.io')) return new Answer(404);
     if (call.headers.authorization !== `Bearer ${this.key}`)
@@ -52,7 +65,7 @@ export class DaytonaStandIn extends StandIn {
       const fitting = [...this.sandboxes.values()].filter(({ labels }) =>
         wanted.every(([k, v]) => labels[k] === v),
       );
-      return new Answer(200, { items: fitting.map((one) => this.#view(one)), nextCursor: null });
+      return new Answer(200, { items: fitting.map((one) => this.#listed(one)), nextCursor: null });
     }
     const [, prefix, id = '', rest = ''] = /^\/(api\/sandbox|toolbox)\/([^/]+)(\/.*)?$/.exec(path) ?? [];
     const sandbox = this.sandboxes.get(id);
@@ -82,7 +95,7 @@ export class DaytonaStandIn extends StandIn {
       sandbox.state = 'started';
       return new Answer(200, this.#view(sandbox));
     }
-    if (method === 'POST' && rest === '/last-activity') return new Answer(200, {});
+    if (method === 'POST' && rest === '/last-activity') return new Answer(201, {});
     const [, port] = /^\/ports\/(\d+)\/preview-url$/.exec(rest) ?? [];
     if (method === 'GET' && port !== undefined) {
       const url = `${this.url}/port/${sandbox.id}/${port}`;
@@ -112,7 +125,13 @@ export class DaytonaStandIn extends StandIn {
     return new Answer(404, { message: `no ${rest}` });
   }
 
-  #view({ id, labels, state, createdAt }: StandInSandbox): object {
+  /** A list says less of each. */
+  #listed(sandbox: StandInSandbox): object {
+    const { env: _env, networkBlockAll: _blocked, ...listed } = this.#view(sandbox);
+    return listed;
+  }
+
+  #view({ id, labels, state, createdAt }: StandInSandbox) {
     const at = new Date(createdAt).toISOString();
     const sizes = {
       cpu: 1,

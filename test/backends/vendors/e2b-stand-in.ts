@@ -7,6 +7,7 @@ import { type Cloud, Faults, send } from './stand-in.js';
 
 export class E2bStandIn implements Cloud {
   readonly faults = new Faults();
+  readonly forbidden: string[] = [];
   readonly #server = createServer((request, response) => this.#pass(request, response));
   #service: E2bService | undefined;
   url = '';

@@ -28,6 +28,8 @@ type Serve = (call: GrpcCall) => Promise<Message | AsyncIterable<Message> | 'cut
 
 export class GrpcServer {
   readonly #interface: protobuf.Root;
+  /** What answers had that their interface does not have. */
+  readonly forbidden: string[] = [];
   readonly #sessions = new Set<ServerHttp2Session>();
   readonly #server = createServer();
 
@@ -71,7 +73,10 @@ export class GrpcServer {
     stream.respond({ ':status': 200, 'content-type': 'application/grpc+proto' }, { waitForTrailers: true });
     stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
     const answers = Symbol.asyncIterator in answer ? (answer as AsyncIterable<Message>) : [answer];
-    for await (const one of answers) stream.write(framed(resolvedResponseType, one));
+    for await (const one of answers) {
+      this.forbidden.push(...strangeIn(resolvedResponseType, one));
+      stream.write(framed(resolvedResponseType, one));
+    }
     stream.end();
   }
 }
@@ -82,6 +87,18 @@ function read(type: protobuf.Type, bytes: Buffer): Message {
   if (type.encode(message).finish().length !== bytes.length)
     throw new Answer(400, { message: `${type.name} has a field that its interface does not have.` });
   return type.toObject(message, { enums: String, longs: Number, arrays: true });
+}
+
+/** Writing a message leaves out what its type does not have. */
+function strangeIn(type: protobuf.Type, message: Message): string[] {
+  return Object.entries(message).flatMap(([name, value]) => {
+    const field = type.fields[name];
+    if (field === undefined) return [`${type.name} has no ${name}`];
+    const { resolvedType } = field.resolve();
+    if (!(resolvedType instanceof protobuf.Type)) return [];
+    const parts = (field.repeated ? value : [value]) as Message[];
+    return parts.flatMap((part) => strangeIn(resolvedType, part));
+  });
 }
 
 function framed(type: protobuf.Type, message: Message): Buffer {

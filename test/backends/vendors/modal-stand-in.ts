@@ -66,6 +66,10 @@ export class ModalStandIn extends StandInCloud {
   /** That of a sandbox is short-lived at first. */
   readonly #routerTokens = new Map<string, string>();
 
+  override get forbidden(): string[] {
+    return this.#grpc.forbidden;
+  }
+
   async start(): Promise<this> {
     this.url = `http://127.0.0.1:${await this.#grpc.listen()}`;
     return this;

@@ -1,7 +1,13 @@
-/** Stands in for Runloop: what its SDK 1.32 sends is checked, and what it asks for is done in a sandbox of this machine. */
+/**
+ * Stands in for Runloop: what its SDK 1.32 sends is checked, and what it asks for is done in a sandbox of this machine. Runloop
+ * publishes no specification, so the compiler holds the answers to the types of that SDK.
+ */
+import type Runloop from '@runloop/api-client';
 import { z } from 'zod';
 import { readForm } from '../../../src/compat/form.js';
 import { Answer, type Call, gathered, StandIn, type StandInSandbox } from './stand-in.js';
+
+type Devbox = Runloop.DevboxView;
 
 /** `DevboxCreateParams`, as far as the backend uses them; anything else is refused. */
 const createSchema = z.strictObject({
@@ -43,7 +49,8 @@ export class RunloopStandIn extends StandIn {
     }
     if (method === 'GET' && path === '/v1/devboxes') {
       const all = [...this.sandboxes.values()].map((one) => this.#view(one));
-      return new Answer(200, { devboxes: all, has_more: false, total_count: all.length, remaining_count: 0 });
+      const listed: Runloop.DevboxListView = { devboxes: all, has_more: false, total_count: all.length };
+      return new Answer(200, listed);
     }
     const [, id = '', rest = ''] = /^\/v1\/devboxes\/([^/]+)(\/.*)?$/.exec(path) ?? [];
     const sandbox = this.sandboxes.get(id);
@@ -62,14 +69,22 @@ export class RunloopStandIn extends StandIn {
     }
     if (rest === '/shutdown') {
       await this.end(sandbox.id);
-      return new Answer(200, { ...this.#view(sandbox), status: 'shutdown' });
+      const ended: Devbox = { ...this.#view(sandbox), status: 'shutdown' };
+      return new Answer(200, ended);
     }
     if (rest === '/keep_alive') return new Answer(200, {});
     if (rest === '/execute') {
       const { command, command_id } = executeSchema.parse(await call.json());
       const { exitCode, stdout, stderr } = await this.run(sandbox, ['sh', '-c', command]);
-      const ended = { status: 'completed', exit_status: exitCode, stdout, stderr };
-      return new Answer(200, { devbox_id: sandbox.id, execution_id: command_id, ...ended });
+      const ended: Runloop.DevboxAsyncExecutionDetailView = {
+        devbox_id: sandbox.id,
+        execution_id: command_id,
+        status: 'completed',
+        exit_status: exitCode,
+        stdout,
+        stderr,
+      };
+      return new Answer(200, ended);
     }
     if (rest === '/upload_file') {
       let path = '';
@@ -89,17 +104,19 @@ export class RunloopStandIn extends StandIn {
     return new Answer(404, { message: `no ${rest}` });
   }
 
-  #view({ id, labels, state, createdAt, token }: StandInSandbox): object {
-    const tunnel = {
+  #view({ id, labels, state, createdAt, token }: StandInSandbox): Devbox {
+    const tunnel: Runloop.TunnelView = {
       tunnel_key: id,
       auth_token: token,
       auth_mode: 'authenticated',
       create_time_ms: createdAt,
+      http_keep_alive: true,
+      wake_on_http: false,
     };
     const times = { create_time_ms: createdAt, end_time_ms: null };
     return {
       id,
-      status: state,
+      status: state as Devbox['status'],
       metadata: labels,
       ...times,
       tunnel,

@@ -8,6 +8,7 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createRuntime, type Runtime } from '../../../src/index.js';
+import type { Spec } from './specs/spec-check.js';
 
 export interface StandInSandbox {
   readonly id: string;
@@ -70,6 +71,8 @@ export class Faults {
 export interface Cloud {
   readonly key: string;
   readonly faults: Faults;
+  /** What a request or an answer had that the vendor's specification forbids. */
+  readonly forbidden: string[];
   /** The ids of sandboxes that did not end. */
   left(): Promise<string[]>;
   end(id: string): Promise<void>;
@@ -78,8 +81,13 @@ export interface Cloud {
 export abstract class StandInCloud implements Cloud {
   readonly sandboxes = new Map<string, StandInSandbox>();
   readonly faults = new Faults();
+  readonly #forbidden: string[] = [];
   abstract readonly key: string;
   url = '';
+
+  get forbidden(): string[] {
+    return this.#forbidden;
+  }
 
   async left(): Promise<string[]> {
     return [...this.sandboxes.keys()];
@@ -140,6 +148,22 @@ export abstract class StandIn extends StandInCloud {
     await this.endAll();
     this.#server.closeAllConnections();
     this.#server.close();
+  }
+
+  /** `path`: as the specification has it. */
+  protected async held(spec: Spec, path: string, call: Call, reply: () => Promise<Answer>): Promise<Answer> {
+    const operation = spec.operationOf(call.method, path);
+    if (operation === undefined) return reply();
+    const body = spec.takesJson(operation) ? await call.json() : undefined;
+    const asked = spec.problemOfRequest(operation, call.query.keys(), body);
+    if (asked !== undefined) {
+      this.forbidden.push(asked);
+      return new Answer(400, { message: asked });
+    }
+    const answer = await reply();
+    const told = spec.problemOfAnswer(operation, answer.status, answer.body);
+    if (told !== undefined) this.forbidden.push(told);
+    return answer;
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -210,6 +234,7 @@ export async function gathered(pieces: AsyncIterable<Uint8Array>): Promise<Buffe
 function callOf(request: IncomingMessage): Call {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://x');
   const body = async () => await gathered(request);
+  let read: Promise<unknown> | undefined;
   return {
     method: request.method ?? 'GET',
     path: pathname,
@@ -217,7 +242,10 @@ function callOf(request: IncomingMessage): Call {
     headers: request.headers,
     request,
     body,
-    json: async () => JSON.parse((await body()).toString() || '{}'),
+    json() {
+      read ??= body().then((bytes) => JSON.parse(bytes.toString() || '{}') as unknown);
+      return read;
+    },
   };
 }
 

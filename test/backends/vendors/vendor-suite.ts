@@ -42,7 +42,8 @@ export function vendorSuite(
       const unused = vendor().faults.clear();
       const left = await vendor().left();
       for (const id of left) await vendor().end(id);
-      expect({ unused, left }).toEqual({ unused: [], left: [] });
+      const forbidden = vendor().forbidden.splice(0);
+      expect({ unused, left, forbidden }).toEqual({ unused: [], left: [], forbidden: [] });
     });
 
     test('a cell that is kept is listed without its key, attached to, and ended', async () => {
