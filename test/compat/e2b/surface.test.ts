@@ -219,6 +219,19 @@ test('the log of a sandbox, in both versions, for a holder of a key', async () =
   expect(await read(`/sandboxes/${sandbox.sandboxId}/logs`, 'wrong')).toMatchObject({ status: 401 });
 });
 
+test('templates, as the command line of E2B lists them', async () => {
+  for (const path of ['/templates', '/v2/templates']) {
+    const answer = await fetch(`${service.url}${path}`, {
+      headers: { 'x-api-key': service.connection.apiKey },
+    });
+    expect(await answer.json()).toMatchObject([
+      { templateID: 'base', cpuCount: expect.any(Number), createdAt: expect.any(String) },
+      { templateID: 'code-interpreter-v1' },
+      { templateID: 'default' },
+    ]);
+  }
+});
+
 /** Those that no call of ours can reach, by what they begin with. */
 const without: Readonly<Record<string, string>> = {
   'Volume.': 'needs a volume, and the service has none',

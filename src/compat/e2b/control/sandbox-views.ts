@@ -16,6 +16,15 @@ export function openedView({ record: { id }, facts }: Sandbox, { access, traffic
   };
 }
 
+/** Of this machine, which no template divides. */
+export function sizesHere(): { cpuCount: number; memoryMB: number; diskSizeMB: number } {
+  return {
+    cpuCount: availableParallelism(),
+    memoryMB: Math.floor(totalmem() / mebibyte),
+    diskSizeMB: 0,
+  };
+}
+
 export function listedView({ record, facts }: Sandbox): object {
   return {
     sandboxID: record.id,
@@ -25,9 +34,7 @@ export function listedView({ record, facts }: Sandbox): object {
     startedAt: new Date(record.createdAt).toISOString(),
     endAt: new Date(record.expiresAt ?? record.createdAt).toISOString(),
     state: record.state === 'paused' ? 'paused' : 'running',
-    cpuCount: availableParallelism(),
-    memoryMB: Math.floor(totalmem() / mebibyte),
-    diskSizeMB: 0,
+    ...sizesHere(),
     envdVersion,
     metadata: facts.metadata,
   };

@@ -4,6 +4,7 @@ import type { Template } from '../../../service/templates.js';
 import { E2bError } from '../e2b-errors.js';
 import { envdVersion } from '../e2b-sandbox.js';
 import type { Control } from './control-routes.js';
+import { sizesHere } from './sandbox-views.js';
 
 /** The names that clients send when their user names none. The configuration can define templates of these names. */
 const builtin = ['base', 'code-interpreter-v1'];
@@ -18,6 +19,7 @@ export function templateFor(templates: readonly Template[], asked: string): Temp
 }
 
 export function templateRoutes(app: FastifyInstance, { parts: { cells } }: Control): void {
+  const since = new Date().toISOString();
   const names = () => [...new Set([...builtin, ...cells.templates.map(({ name }) => name)])];
   const view = (name: string) => ({
     templateID: name,
@@ -25,9 +27,12 @@ export function templateRoutes(app: FastifyInstance, { parts: { cells } }: Contr
     names: [name],
     aliases: [name],
     public: false,
-    cpuCount: 0,
-    memoryMB: 0,
-    diskSizeMB: 0,
+    ...sizesHere(),
+    // A template is as old as the configuration that this process has read.
+    createdAt: since,
+    updatedAt: since,
+    createdBy: null,
+    lastSpawnedAt: null,
     envdVersion,
     spawnCount: 0,
     buildCount: 0,
