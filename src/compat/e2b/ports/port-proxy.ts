@@ -111,7 +111,9 @@ function forward(request: FastifyRequest, reply: FastifyReply, inside: Duplex): 
       // A program of the sandbox answers, and may send what no server may send, such as the status 099.
       return fail();
     }
-    pipeline(response, reply.raw, () => {});
+    // With its listeners and ours, a pipeline on the answer has more than Node takes for sound, and warns of each.
+    response.once('error', fail);
+    response.pipe(reply.raw);
   });
   pipeline(request.raw, outgoing, () => {});
   return reply;
