@@ -1,16 +1,21 @@
-/** The published client of E2B on containers: what depends on where a cell is. The rest is shown on `sandbox`. */
+/** The published clients of E2B on containers: each of their methods, and what depends on where a cell is. */
 import { CommandExitError, FileNotFoundError, Sandbox, SandboxError, TimeoutError } from 'e2b';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dockerEngine, images } from '../../engines/docker.js';
 import { type E2bService, startE2bService } from './e2b-service.js';
+import { surfaceSuite } from './surface-suite.js';
 
 let service: E2bService;
 let sandbox: Sandbox;
 
-beforeAll(async () => {
+const start = async () => {
   const { host } = await dockerEngine();
   const options = `{ engine = "${host}", image = "${images.tools}" }`;
-  service = await startE2bService(`[service.templates.default]\noptions = ${options}\n`, 'docker');
+  return startE2bService(`[service.templates.default]\noptions = ${options}\n`, 'docker');
+};
+
+beforeAll(async () => {
+  service = await start();
   sandbox = await Sandbox.create({ ...service.connection, metadata: { at: 'docker' } });
 }, 600_000);
 afterAll(() => service?.close());
@@ -89,3 +94,5 @@ test('a network can be none, and has no rules where a cell outlives its gateway'
   await expect(none.updateNetwork({ allowOut: ['example.com'] })).rejects.toBeInstanceOf(SandboxError);
   expect(await none.kill()).toBe(true);
 });
+
+describe('every method', () => surfaceSuite(start));
