@@ -64,10 +64,19 @@ export function disconnected(where: string, error: unknown): WorkcellError {
   return make(`can no longer be reached (${code || reason}).`);
 }
 
-/** The error that an answer carries. Do not trust that it is one. */
-export function errorFrom(status: number, body: string): WorkcellError {
+/** With these, what stands before a server says that it does not find it. */
+const absences = [404, 410, 502, 503, 504];
+
+/** The error that an answer carries. Do not trust that it is one. `wasThere`: an executor has answered at this address before. */
+export function errorFrom(status: number, body: string, wasThere: boolean): WorkcellError {
   const parsed = readError(body);
   if (parsed !== undefined) return toError(parsed);
+  if (wasThere && absences.includes(status))
+    return new WorkcellError(
+      'runtime-disconnected',
+      `The server is gone, or cannot be reached now: what answers in its place says ${status}.`,
+      { details: { status, body: body.slice(0, 200) } },
+    );
   return new WorkcellError(
     'internal',
     `The server answered with status ${status} and something that is not an error of ours; is it a Workcell executor?`,

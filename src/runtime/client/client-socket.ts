@@ -33,7 +33,7 @@ export async function openSocket(
   socket.once('unexpected-response', (_request, response) => {
     const { statusCode = 500 } = response;
     readText(response, errorBytes)
-      .then((body) => reject(errorFrom(statusCode, body)), reject)
+      .then((body) => reject(errorFrom(statusCode, body, link.wasThere())), reject)
       .finally(() => socket.terminate());
   });
   return { socket, failed };

@@ -126,6 +126,11 @@ export class Link {
     this.#watched = options.gone?.then((reason) => this.fail(reason));
   }
 
+  /** Whether an executor has answered here. */
+  wasThere(): boolean {
+    return this.#instance !== undefined;
+  }
+
   /** While the cell is paused: settles when it resumes. */
   halted(): Promise<void> | undefined {
     return this.#halted();
@@ -186,8 +191,10 @@ export class Link {
     });
     if (statusCode < 400 || statusCode === accept)
       return { status: statusCode, headers: given, body: content };
-    const error = errorFrom(statusCode, await readText(content, errorBytes));
-    if (error.code === 'runtime-disconnected') this.fail(error.message);
+    const text = await readText(content, errorBytes);
+    const error = errorFrom(statusCode, text, this.wasThere());
+    // What only stands before the server may find it again.
+    if (error.code === 'runtime-disconnected' && error.details.status === undefined) this.fail(error.message);
     throw error;
   }
 
