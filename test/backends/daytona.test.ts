@@ -34,6 +34,7 @@ vendorSuite(
   (apiKey = vendor.key) => ({ backend: 'daytona', apiKey, apiUrl: `${vendor.url}/api` }),
   {
     pauses: true,
+    list: '/api/sandbox',
     calls: { create: '/api/sandbox', run: '/execute', write: 'upload', end: '/api/sandbox/' },
     ready: '/api/sandbox/',
   },

@@ -14,6 +14,7 @@ const place = (apiKey = vendor.key) =>
 
 vendorSuite(() => vendor, place, {
   pauses: true,
+  list: '/v2/sandboxes',
   calls: { create: '/sandboxes', run: '/process.Process/Start', write: '/files', end: '/sandboxes/' },
   // One vendor shows how checkpoints travel; they take the same way with the others.
   contract: ['checkpoints.rewind'],

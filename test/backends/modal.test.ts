@@ -12,6 +12,7 @@ vendorSuite(
   (key = vendor.key) => ({ backend: 'modal', tokenId: vendor.keyId, tokenSecret: key, apiUrl: vendor.url }),
   {
     pauses: false,
+    list: 'SandboxListV2',
     calls: { create: 'SandboxCreate', run: 'ExecStart', write: 'StdinWriteStream', end: 'Terminate' },
   },
 );

@@ -12,6 +12,7 @@ vendorSuite(
   (apiKey = vendor.key) => ({ backend: 'runloop', apiKey, apiUrl: vendor.url, tunnelUrl: vendor.tunnelUrl }),
   {
     pauses: false,
+    list: '/v1/devboxes',
     calls: { create: '/v1/devboxes', run: '/execute', write: '/upload_file', end: '/shutdown' },
     ready: '/wait_for_status',
   },

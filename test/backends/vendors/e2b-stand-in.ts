@@ -9,6 +9,7 @@ export class E2bStandIn implements Cloud {
   readonly faults = new Faults();
   readonly forbidden: string[] = [];
   readonly #server = createServer((request, response) => this.#pass(request, response));
+  readonly #sockets = new Set<Socket>();
   #service: E2bService | undefined;
   url = '';
 
@@ -21,8 +22,16 @@ export class E2bStandIn implements Cloud {
     return this.#service;
   }
 
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
   async start(): Promise<this> {
     this.#service = await startE2bService();
+    this.#server.on('connection', (socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
     this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket as Socket, head));
     // A busy client meets no connection that closes as it asks.
     this.#server.keepAliveTimeout = 0;

@@ -52,8 +52,12 @@ export class GrpcServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  close(): void {
+  cut(): void {
     for (const session of this.#sessions) session.destroy();
+  }
+
+  close(): void {
+    this.cut();
     this.#server.close();
   }
 

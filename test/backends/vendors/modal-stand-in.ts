@@ -1,7 +1,7 @@
 /** Stands in for Modal: what its SDK 0.11 sends is checked, and what it asks for is done in a sandbox of this machine. */
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -62,12 +62,18 @@ export class ModalStandIn extends StandInCloud {
   readonly #grpc = new GrpcServer(interfaces, (call) => this.#serve(call));
   readonly #execs = new Map<string, Exec>();
   readonly #tunnels = new Map<string, Server>();
+  readonly #sockets = new Set<Socket>();
   readonly #ports = new Map<string, number>();
   /** That of a sandbox is short-lived at first. */
   readonly #routerTokens = new Map<string, string>();
 
   override get forbidden(): string[] {
     return this.#grpc.forbidden;
+  }
+
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#grpc.cut();
   }
 
   async start(): Promise<this> {
@@ -141,6 +147,8 @@ export class ModalStandIn extends StandInCloud {
   async #openTunnel({ id, runtime }: StandInSandbox, port: number): Promise<void> {
     const tunnel = createServer(async (socket) => {
       socket.on('error', () => {});
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
       const inside = (await runtime.connect(port).catch(() => undefined)) as Duplex | undefined;
       if (inside === undefined) return void socket.destroy();
       inside.on('error', () => {});

@@ -73,6 +73,8 @@ export interface Cloud {
   readonly faults: Faults;
   /** What a request or an answer had that the vendor's specification forbids. */
   readonly forbidden: string[];
+  /** Breaks all connections to sandboxes and to the vendor. */
+  cut(): void;
   /** The ids of sandboxes that did not end. */
   left(): Promise<string[]>;
   end(id: string): Promise<void>;
@@ -88,6 +90,8 @@ export abstract class StandInCloud implements Cloud {
   get forbidden(): string[] {
     return this.#forbidden;
   }
+
+  abstract cut(): void;
 
   async left(): Promise<string[]> {
     return [...this.sandboxes.keys()];
@@ -132,8 +136,17 @@ export abstract class StandIn extends StandInCloud {
   protected abstract portToken(sandbox: StandInSandbox): string;
   protected abstract answer(call: Call): Promise<Answer>;
   readonly #server = createServer((request, response) => void this.#serve(request, response));
+  readonly #sockets = new Set<Socket>();
+
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
 
   async start(): Promise<this> {
+    this.#server.on('connection', (socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
     this.#server.on(
       'upgrade',
       (request, socket, head) => void this.#upgrade(request, socket as Socket, head),

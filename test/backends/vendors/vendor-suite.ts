@@ -9,7 +9,9 @@ interface Vendor {
   readonly pauses: boolean;
   /** What the addresses of these calls contain. */
   readonly calls: Readonly<Record<'create' | 'run' | 'write' | 'end', string>>;
-  /** The same, of the call that waits until a new sandbox runs, where there is one. */
+  /** What an address that lists sandboxes ends with. */
+  readonly list: string;
+  /** The same as `calls`, of the call that waits until a new sandbox runs, where there is one. */
   readonly ready?: string;
   /** Requirements that this one shows besides those of every vendor. */
   readonly contract?: Parameters<typeof contractSample>[1];
@@ -18,7 +20,7 @@ interface Vendor {
 export function vendorSuite(
   vendor: () => Cloud,
   place: (key?: string) => { readonly backend: 'daytona' | 'e2b' | 'modal' | 'runloop' },
-  { pauses, calls, ready, contract }: Vendor,
+  { pauses, calls, list, ready, contract }: Vendor,
 ): void {
   const create = (more: object = {}) =>
     createRuntime({ ...place(), config: false, ...more } as CreateRuntimeOptions);
@@ -121,11 +123,49 @@ export function vendorSuite(
       await outcome(create(), ['started', 'rate-limited']);
     });
 
-    test('answers that the vendor never gives', async () => {
+    test('answers that the specification forbids', async () => {
+      // A client may look for a while for what it believes to be there.
       once('create', new Answer(200, {}));
       await outcome(create(), ['backend-unavailable', 'not-found', 'timed-out']);
-      once('run', new Answer(200, {}));
-      await outcome(create(), ['backend-unavailable', 'not-found', 'started']);
+      for (const body of strange) {
+        once('run', new Answer(200, body));
+        await outcome(create(), ['backend-unavailable', 'not-found', 'started']);
+      }
+    });
+
+    test('a list that fails, that breaks off, and that is none', async () => {
+      const listed = (fault: ReturnType<Fault>) =>
+        vendor().faults.add(({ path }) => (path.endsWith(list) ? fault : undefined));
+      listed(refused(500, 'broken'));
+      await refusal(listCells(where()), 'backend-unavailable');
+      listed(refused(401, 'the key has expired'));
+      await refusal(attachRuntime('x', where()), 'unauthorized');
+      listed('cut');
+      // Some clients ask again.
+      const told = await listCells(where()).catch(({ code }: { code?: string }) => code);
+      expect([[], 'backend-unavailable']).toContainEqual(told);
+      for (const body of strange) {
+        listed(new Answer(200, body));
+        // One without entries may pass for an empty one.
+        const none = await listCells(where()).catch(({ code }: { code?: string }) => code);
+        expect([[], 'backend-unavailable']).toContainEqual(none);
+      }
+    });
+
+    test('connections that break while a command runs', async () => {
+      const runtime = await create();
+      const { id } = await runtime.execute({ action: 'start_process', argv: ['cat'], keepStdin: true });
+      const waiting = runtime.execute({ action: 'wait_process', id }).then(
+        ({ exitCode }) => exitCode,
+        ({ code }: { code?: string }) => code,
+      );
+      await runtime.execute({ action: 'list_processes' });
+      vendor().cut();
+      // The process goes on, and whoever waits is told, or waits anew.
+      await runtime.execute({ action: 'write_process', id, data: 'x', end: true }).catch(() => {});
+      expect([0, 'runtime-disconnected']).toContain(await waiting);
+      expect((await runtime.run('echo on')).output).toBe('on\n');
+      await runtime.close();
     });
 
     test('a connection that breaks, while something is written and while something runs', async () => {
@@ -174,11 +214,14 @@ export function vendorSuite(
     test('a sandbox that the vendor forgets', async () => {
       const runtime = await create();
       for (const id of await vendor().left()) await vendor().end(id);
-      await expect(runtime.run('true')).rejects.toThrow();
+      await refusal(runtime.run('true'), 'runtime-disconnected');
       await runtime.close();
     });
   });
 }
+
+/** Bodies that no vendor's specification allows for anything. */
+const strange = [{}, [], 'text', { id: 7, sandboxID: 7, exitCode: 'none', items: 7, devboxes: 7 }];
 
 /** Some clients mend a failure by themselves. */
 async function outcome(
