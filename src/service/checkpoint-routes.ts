@@ -108,7 +108,13 @@ function isBehind({ createdAt, id }: CheckpointRecord, cursor: string): boolean 
   return createdAt > Number(at) || (createdAt === Number(at) && id > before);
 }
 
-function shown({ createdAt, label, parent, ...others }: CheckpointRecord): ServiceCheckpoint {
+function shown({
+  createdAt,
+  label,
+  parent,
+  facade: _facade,
+  ...others
+}: CheckpointRecord): ServiceCheckpoint {
   return {
     ...others,
     ...(label !== undefined && { label }),

@@ -89,7 +89,7 @@ export class SavedCheckpoints {
   async keep(
     runtime: Runtime,
     made: Checkpoint,
-    { tenant, mustFit }: { readonly tenant: string; readonly mustFit: boolean },
+    { tenant, mustFit, facade }: Pick<CheckpointRecord, 'tenant' | 'facade'> & { readonly mustFit: boolean },
   ): Promise<CheckpointRecord> {
     const { id, label, parent, files, bytes } = made;
     const most = this.#limits.maxCheckpointBytesPerTenant;
@@ -108,7 +108,17 @@ export class SavedCheckpoints {
       mkdirSync(unfinished, { recursive: true, mode: 0o700 });
       await saveCheckpoint(runtime, made, unfinished);
       renameSync(unfinished, this.#at(id));
-      const record = { id, tenant, cell: runtime.id, label, parent, createdAt: Date.now(), files, bytes };
+      const record = {
+        id,
+        tenant,
+        cell: runtime.id,
+        label,
+        parent,
+        createdAt: Date.now(),
+        files,
+        bytes,
+        facade,
+      };
       await this.#store.putCheckpoint(record);
       this.#records.set(id, record);
       return record;
@@ -171,7 +181,7 @@ function bytesOf(records: readonly CheckpointRecord[]): number {
   return records.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-function asMade({ cell, createdAt, tenant: _, ...others }: CheckpointRecord): Checkpoint {
+function asMade({ cell, createdAt, tenant: _, facade: _facade, ...others }: CheckpointRecord): Checkpoint {
   return { ...others, runtimeId: cell, createdAt: new Date(createdAt) };
 }
 

@@ -1,6 +1,7 @@
 /** What a service does with checkpoints of its cells: makes them, goes back to them, compares them, and starts cells with them. */
 import { noteFork, withSaved } from '../backends/saved-checkpoints.js';
 import type { Runtime, WorkspaceChange } from '../index.js';
+import type { AskedCell } from './new-record.js';
 import type { SavedCheckpoints } from './saved-checkpoints.js';
 import type { ServiceCells } from './service-cells.js';
 import type { CellRecord, CheckpointRecord } from './service-store.js';
@@ -11,6 +12,8 @@ interface AskedFork {
   readonly checkpoint?: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly ttlMs?: number | undefined;
+  /** For protocols of other systems. */
+  readonly more?: Partial<Pick<AskedCell, 'env' | 'network' | 'facade' | 'onExpiry'>> | undefined;
 }
 
 export interface Compared {
@@ -31,8 +34,14 @@ export class ServiceCheckpoints {
     this.saved = saved;
   }
 
-  create(tenant: string, cell: string, label?: string): Promise<CheckpointRecord> {
-    return this.#in(tenant, cell, (runtime) => this.#create(runtime, tenant, label));
+  /** `facade`: what a protocol of another system keeps with it. */
+  create(
+    tenant: string,
+    cell: string,
+    label?: string,
+    facade?: CheckpointRecord['facade'],
+  ): Promise<CheckpointRecord> {
+    return this.#in(tenant, cell, (runtime) => this.#create(runtime, tenant, label, facade));
   }
 
   /** With `recovery`, keeps what is there now as another checkpoint. */
@@ -69,14 +78,14 @@ export class ServiceCheckpoints {
   fork(
     tenant: string,
     cell: string,
-    { count, checkpoint, labels, ttlMs }: AskedFork,
+    { count, checkpoint, labels, ttlMs, more }: AskedFork,
   ): Promise<{ readonly checkpoint: CheckpointRecord; readonly cells: readonly CellRecord[] }> {
     return this.#in(tenant, cell, async (runtime, { template }) => {
       const from =
         checkpoint === undefined
           ? await this.#create(runtime, tenant, 'fork')
           : this.saved.get(tenant, checkpoint);
-      const asked = { template, labels, env: {}, checkpoint: from.id, ttlMs };
+      const asked = { template, labels, env: {}, checkpoint: from.id, ttlMs, ...more };
       const starts = Array.from({ length: count }, () => this.#cells.create(tenant, asked));
       const results = await Promise.allSettled(starts);
       const cells = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value.record] : []));
@@ -91,9 +100,14 @@ export class ServiceCheckpoints {
     });
   }
 
-  #create(runtime: Runtime, tenant: string, label?: string): Promise<CheckpointRecord> {
+  #create(
+    runtime: Runtime,
+    tenant: string,
+    label?: string,
+    facade?: CheckpointRecord['facade'],
+  ): Promise<CheckpointRecord> {
     return this.saved.making(tenant, async () =>
-      this.saved.keep(runtime, await runtime.checkpoint(label), { tenant, mustFit: true }),
+      this.saved.keep(runtime, await runtime.checkpoint(label), { tenant, mustFit: true, facade }),
     );
   }
 

@@ -42,6 +42,8 @@ export interface CheckpointRecord {
   readonly createdAt: number;
   readonly files: number;
   readonly bytes: number;
+  /** What a protocol of another system keeps with it. */
+  readonly facade?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface KeyRecord {

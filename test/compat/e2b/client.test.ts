@@ -340,8 +340,6 @@ describe('sandboxes', () => {
       AuthenticationError,
     );
     await expect(Sandbox.create('missing', connection)).rejects.toBeInstanceOf(SandboxError);
-    await expect(sandbox.createSnapshot()).rejects.toBeInstanceOf(SandboxError);
-    await expect(sandbox.fork()).rejects.toBeInstanceOf(SandboxError);
     const wrong = new Headers({ 'e2b-sandbox-id': sandbox.sandboxId, 'x-access-token': 'wrong' });
     wrong.set('content-type', 'application/json');
     const refused = await fetch(`${service.url}/process.Process/List`, {

@@ -57,7 +57,7 @@ function held(mount: ServiceMount, forbidden: string[]): ServiceMount {
     const { routes, ...whole } = mount(parts);
     return {
       ...whole,
-      routes(scope) {
+      routes(scope, place) {
         scope.addHook('onSend', async ({ method, url, headers }, reply, payload) => {
           if (headers['e2b-sandbox-id'] !== undefined) return;
           const [path = ''] = url.split('?');
@@ -71,7 +71,7 @@ function held(mount: ServiceMount, forbidden: string[]): ServiceMount {
           const problem = specification.problemOfAnswer(operation, reply.statusCode, body);
           if (problem !== undefined) forbidden.push(problem);
         });
-        routes(scope);
+        routes(scope, place);
       },
     };
   };

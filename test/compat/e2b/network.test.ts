@@ -1,7 +1,8 @@
 /** New network rules for a sandbox that has some: within what its template allows, and in force at once. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { changeNetwork } from '../../../src/compat/e2b/control/sandbox-network.js';
+import { changeNetwork, networkOfFork } from '../../../src/compat/e2b/control/sandbox-network.js';
 import { E2bError } from '../../../src/compat/e2b/e2b-errors.js';
+import type { StoredFacts } from '../../../src/compat/e2b/e2b-sandbox.js';
 import { createRuntime, type Runtime } from '../../../src/index.js';
 import type { Template } from '../../../src/service/templates.js';
 
@@ -42,4 +43,14 @@ test('what the gateway cannot do is refused, and changes nothing', async () => {
   await expect(change({ allowOut: ['other.example.com'] })).rejects.toThrow('denyOut');
   await expect(change({ rules: {} })).rejects.toThrow('egressProxy');
   expect(runtime.network.rules()).toMatchObject({ allow: ['example.com'] });
+});
+
+test('a fork reaches what its source does, and no more', () => {
+  const ofFork = (facts: object) =>
+    networkOfFork(templateWith('open'), { template: 'mine', ...facts } as StoredFacts, 'tenant');
+  expect(ofFork({ allowInternetAccess: false, network: {} })).toBe('none');
+  expect(ofFork({ allowInternetAccess: false, network: { denyOut: ['192.0.2.0/24'] } })).toBe('none');
+  const network = { allowOut: ['example.com'], denyOut: ['0.0.0.0/0'] };
+  expect(ofFork({ allowInternetAccess: true, network })).toMatchObject({ allow: ['example.com'] });
+  expect(ofFork({ allowInternetAccess: true })).toBeUndefined();
 });

@@ -84,16 +84,38 @@ export function surfaceSuite(start: () => Promise<E2bService>): void {
     expect(await Sandbox.kill(other.sandboxId, connection)).toBe(false);
   });
 
+  test('snapshots and forks', async () => {
+    const { connection } = service;
+    const { sandboxId } = sandbox;
+    await sandbox.files.write('kept.txt', 'before');
+    const own = await sandbox.createSnapshot();
+    const named = await Sandbox.createSnapshot(sandboxId, { ...connection, name: 'mine' });
+    expect(named).toMatchObject({ snapshotId: 'mine:default', names: ['mine:default'] });
+    await sandbox.files.write('kept.txt', 'after');
+    const ids = async (pages: ReturnType<typeof Sandbox.listSnapshots>) =>
+      (await pages.nextItems()).map(({ snapshotId }) => snapshotId);
+    const both = [named.snapshotId, own.snapshotId];
+    expect(await ids(sandbox.listSnapshots())).toEqual(both);
+    expect(await ids(Sandbox.listSnapshots(connection))).toEqual(both);
+    const begun = await CodeSandbox.create(named.snapshotId, connection);
+    expect(await begun.files.read('kept.txt')).toBe('before');
+    await begun.kill();
+    for (const id of both) expect(await Sandbox.deleteSnapshot(id, connection)).toBe(true);
+    expect(await Sandbox.deleteSnapshot('none', connection)).toBe(false);
+
+    const forks = [...(await sandbox.fork()), ...(await Sandbox.fork(sandboxId, connection))];
+    for (const fork of forks) {
+      if (fork instanceof Error) throw fork;
+      expect(await fork.files.read('kept.txt')).toBe('after');
+      await fork.kill();
+    }
+    expect(await outcome(() => Sandbox.fork('none', connection))).toBe('SandboxNotFoundError');
+    await sandbox.files.remove('kept.txt');
+  });
+
   test('what this server does not have', async () => {
     const { connection } = service;
     const { sandboxId } = sandbox;
-    expect(await outcome(() => sandbox.createSnapshot())).toBe('SandboxError');
-    expect(await outcome(() => Sandbox.createSnapshot(sandboxId, connection))).toBe('SandboxError');
-    expect(await outcome(() => sandbox.fork())).toMatch(/Error$/);
-    expect(await outcome(() => Sandbox.fork(sandboxId, connection))).toMatch(/Error$/);
-    expect(await sandbox.listSnapshots().nextItems()).toEqual([]);
-    expect(await Sandbox.listSnapshots(connection).nextItems()).toEqual([]);
-    expect(await Sandbox.deleteSnapshot('none', connection)).toBe(false);
     expect(sandbox.getMcpUrl()).toContain(sandboxId);
     // The client reads it as root.
     expect(await outcome(() => sandbox.getMcpToken())).toBe('AuthenticationError');

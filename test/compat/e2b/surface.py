@@ -85,12 +85,22 @@ async def exercise(mode, sandbox_class, volume_class, secret_class, template_cla
     answers["paused again"] = await failure(sandbox.beta_pause)
     answers["connect"] = (await settled(sandbox.connect())).sandbox_id == raw.sandbox_id
     answers["network"] = await failure(sandbox.update_network, {"allow_out": ["example.com"]})
+    await settled(raw.files.write("kept.txt", "before"))
+    snapshot = await settled(sandbox.create_snapshot())
+    await settled(raw.files.write("kept.txt", "after"))
+    begun = await settled(classes.create(snapshot.snapshot_id))
+    page = await settled(sandbox.list_snapshots().next_items())
     answers["snapshots"] = [
-        await failure(sandbox.create_snapshot),
-        await settled(sandbox.list_snapshots().next_items()),
+        [one.snapshot_id == snapshot.snapshot_id for one in page],
+        await settled(begun.files.read("kept.txt")),
+        await settled(classes.delete_snapshot(snapshot.snapshot_id)),
         await settled(classes.delete_snapshot("none")),
     ]
-    answers["fork"] = await failure(sandbox.fork) is not None
+    forks = await settled(sandbox.fork(count=2))
+    answers["fork"] = [await settled(one.files.read("kept.txt")) for one in forks]
+    for one in [begun, *forks]:
+        await settled(one.kill())
+    await settled(raw.files.remove("kept.txt"))
     answers["mcp"] = [raw.sandbox_id in sandbox.get_mcp_url(), await failure(sandbox.get_mcp_token)]
 
     commands = note(raw.commands, "Commands")

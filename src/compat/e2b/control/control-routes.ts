@@ -9,6 +9,7 @@ import type { KeyRecord } from '../../../service/service-store.js';
 import { E2bError, sendE2bError } from '../e2b-errors.js';
 import type { Sandbox, StoredFacts } from '../e2b-sandbox.js';
 import type { Sandboxes } from '../e2b-sandboxes.js';
+import { body, query } from './control-input.js';
 import { listSandboxes } from './list-sandboxes.js';
 import { logRoutes } from './log-routes.js';
 import { measure } from './measure.js';
@@ -25,6 +26,8 @@ import {
   timeoutSchema,
 } from './sandbox-schemas.js';
 import { detailView, listedView, openedView } from './sandbox-views.js';
+import { snapshotRoutes } from './snapshot-routes.js';
+import { findSnapshot } from './snapshots.js';
 import { templateFor, templateRoutes } from './template-routes.js';
 
 /** What the routes of the control API share: whose request it is, and its sandbox. */
@@ -123,8 +126,10 @@ export function controlRoutes(app: FastifyInstance, parts: ServiceParts, sandbox
     const template = templateFor(cells.templates, facts.template);
     await changeNetwork(runtime, { ...network, allow_internet_access }, template, record.tenant);
     // Others may have opened it meanwhile.
+    // A fork must reach no more than this one does now.
+    const allowInternetAccess = allow_internet_access !== false;
     await cells.amend(sandboxes.running(record.id).record.id, (current) => ({
-      facade: { ...sandboxes.of(current).facts, network },
+      facade: { ...sandboxes.of(current).facts, allowInternetAccess, network },
     }));
     return reply.code(204).send();
   });
@@ -144,15 +149,8 @@ export function controlRoutes(app: FastifyInstance, parts: ServiceParts, sandbox
     if (record.state !== 'running') return [];
     return [await measure((await sandboxes.open(record.id, request, reply)).executor)];
   });
-  for (const [path, what] of [
-    ['snapshots', 'snapshots'],
-    ['fork', 'forks'],
-  ] as const)
-    app.post(`/sandboxes/:id/${path}`, async (request) => {
-      control.find(request, 'user');
-      throw new E2bError(400, `This server has no ${what} of sandboxes.`);
-    });
   logRoutes(app, control);
+  snapshotRoutes(app, control);
   templateRoutes(app, control);
 }
 
@@ -186,14 +184,16 @@ function authenticate(app: FastifyInstance, parts: ServiceParts, sandboxes: Sand
 }
 
 async function create(
-  { parts: { cells }, sandboxes }: Control,
-  { id: key, tenant }: KeyRecord,
+  { parts: { cells, checkpoints }, sandboxes }: Control,
+  asker: KeyRecord,
   asked: NewSandbox,
   defaultTimeout: number,
   request: FastifyRequest,
 ): Promise<Sandbox> {
   refuseWhatIsMissing(asked);
-  const template = templateFor(cells.templates, asked.templateID);
+  const { id: key, tenant } = asker;
+  const snapshot = findSnapshot(checkpoints.saved, asker, asked.templateID);
+  const template = templateFor(cells.templates, snapshot?.facts.template ?? asked.templateID);
   const { network, allowInternetAccess } = networkFor(template, asked, tenant);
   const facts: StoredFacts = {
     protocol: 'e2b',
@@ -209,7 +209,11 @@ async function create(
     allowInternetAccess,
     openedBy: [key],
   };
-  const wanted = createCellSchema.safeParse({ template: template.name, env: asked.envVars ?? {} });
+  const wanted = createCellSchema.safeParse({
+    template: template.name,
+    env: asked.envVars ?? {},
+    checkpoint: snapshot?.record.id,
+  });
   if (!wanted.success)
     throw new E2bError(400, 'The names of envVars must be letters, digits and underscores.');
   const { 'idempotency-key': again } = request.headers;
@@ -290,19 +294,4 @@ function listOf(
 
 function missing(id: string): E2bError {
   return new E2bError(404, `Sandbox "${id}" doesn't exist or you don't have access to it`);
-}
-
-function body<Schema extends z.ZodType>(schema: Schema, request: FastifyRequest): z.output<Schema> {
-  return check(schema, request.body ?? {});
-}
-
-export function query<Schema extends z.ZodType>(schema: Schema, request: FastifyRequest): z.output<Schema> {
-  return check(schema, request.query);
-}
-
-function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const problems = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-  throw new E2bError(400, problems.join('; '));
 }

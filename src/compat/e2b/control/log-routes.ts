@@ -1,7 +1,8 @@
 /** The log of a sandbox, for clients of the control API. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import * as z from 'zod';
-import { type Control, query } from './control-routes.js';
+import { query } from './control-input.js';
+import type { Control } from './control-routes.js';
 import type { LogLine } from './sandbox-log.js';
 
 const logSchema = z.object({

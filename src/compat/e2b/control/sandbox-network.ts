@@ -3,6 +3,7 @@ import type { Runtime } from '../../../index.js';
 import { type NetworkRules, networkRulesSchema } from '../../../protocol/network/network-schema.js';
 import type { Template } from '../../../service/templates.js';
 import { E2bError } from '../e2b-errors.js';
+import type { StoredFacts } from '../e2b-sandbox.js';
 import type { NetworkRequest, NewSandbox } from './sandbox-schemas.js';
 
 const everything = ['**', '0.0.0.0/0', '::/0'];
@@ -36,6 +37,16 @@ export function networkFor(
       `The network of the template "${template.name}" is not open, so that a client cannot choose rules of its own.`,
     );
   return { network: rules, allowInternetAccess: true };
+}
+
+/** What a fork gets in the place of what its template says: no more than its source may reach now. */
+export function networkOfFork(
+  template: Template,
+  { template: templateID, network, allowInternetAccess }: StoredFacts,
+  tenant: string,
+): NetworkRules | 'none' | undefined {
+  const allow_internet_access = allowInternetAccess === false ? false : undefined;
+  return networkFor(template, { templateID, network, allow_internet_access }, tenant).network;
 }
 
 /** Replaces the network rules of a sandbox, within what its template allows. */

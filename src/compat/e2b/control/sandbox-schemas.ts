@@ -53,4 +53,22 @@ export const listSchema = z.object({
   nextToken: z.string().max(200).optional(),
 });
 
+export const snapshotSchema = z.object({
+  name: z
+    .string()
+    .max(128)
+    .regex(/^[a-z0-9][\w.-]*(:[\w.-]+)?$/i, 'must be letters, digits, dots and hyphens, and may have a :tag')
+    .optional(),
+});
+export const snapshotListSchema = z.object({
+  sandboxID: z.string().max(200).optional(),
+  name: z.string().max(200).optional(),
+  limit: z.coerce.number().int().min(1).max(100).default(100),
+  nextToken: z.string().max(200).optional(),
+});
+export const forkSchema = z.object({
+  count: z.int().min(1).max(100).default(1),
+  timeout: seconds.default(15),
+});
+
 export const metricsSchema = z.object({ sandbox_ids: commaList });

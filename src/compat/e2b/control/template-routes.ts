@@ -9,6 +9,12 @@ import { sizesHere } from './sandbox-views.js';
 /** The names that clients send when their user names none. The configuration can define templates of these names. */
 const builtin = ['base', 'code-interpreter-v1'];
 
+/** Whether a name, with its tag or without, is that of a template. */
+export function isTemplate(templates: readonly Template[], asked: string): boolean {
+  const [name = ''] = asked.split(':');
+  return builtin.includes(name) || templates.some((one) => one.name === name);
+}
+
 export function templateFor(templates: readonly Template[], asked: string): Template {
   const [name = ''] = asked.split(':');
   const found =
@@ -46,7 +52,7 @@ export function templateRoutes(app: FastifyInstance, { parts: { cells } }: Contr
     return { templateID: alias, public: false };
   });
 
-  // Building templates, snapshots, volumes and secrets are not here; clients understand a 404.
+  // Building templates, volumes and secrets are not here; clients understand a 404.
   const refuse = async ({ method, url }: FastifyRequest): Promise<never> => {
     throw new E2bError(404, `This server has no ${method} ${url.split('?')[0]}.`);
   };
@@ -60,5 +66,4 @@ export function templateRoutes(app: FastifyInstance, { parts: { cells } }: Contr
     '/secrets/*',
   ])
     app.route({ method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], url, handler: refuse });
-  app.get('/snapshots', async () => []);
 }
