@@ -5,6 +5,7 @@ import { readToken } from '../base/http/token.js';
 import { importOptional } from '../base/optional-package.js';
 import { environmentSchema } from '../protocol/actions/common.js';
 import { WorkcellError } from '../protocol/index.js';
+import { deferred } from '../runtime/client/deferred.js';
 import { defineBackend, type FoundCell } from './backend.js';
 import { probeVendor } from './vendor/probe-vendor.js';
 import { attachToSandbox, startInSandbox } from './vendor/vendor-cell.js';
@@ -29,6 +30,8 @@ type Where = z.output<z.ZodObject<typeof place>>;
 /** So long a sandbox outlives a program that died; one that works in it extends it. */
 const graceMs = 300_000;
 const commandMs = 120_000;
+/** In characters. Programs of a kept cell can have a say in what a shell prints, and the client keeps all of it. */
+const mostOutput = 4 * 1024 * 1024;
 
 export default defineBackend({
   type: 'e2b',
@@ -139,10 +142,20 @@ function asVendor(sdk: Sdk, sandbox: E2bSandbox, { sandboxUrl }: Where, livesMs:
   return {
     id: sandbox.sandboxId,
     async run(command) {
+      const { promise: tooMuch, reject } = deferred<never>();
+      tooMuch.catch(() => {});
+      let length = 0;
+      const count = (piece: string) => {
+        length += piece.length;
+        if (length > mostOutput) reject(endless(sandbox.sandboxId));
+      };
+      const options = { timeoutMs: commandMs, onStdout: count, onStderr: count };
+      const running = await told(sandbox.commands.run(command, { ...options, background: true }));
       try {
-        const { exitCode, stdout, stderr } = await sandbox.commands.run(command, { timeoutMs: commandMs });
+        const { exitCode, stdout, stderr } = await Promise.race([running.wait(), tooMuch]);
         return { exitCode, output: stdout + stderr };
       } catch (error) {
+        if (length > mostOutput) await running.kill().catch(() => {});
         if (!(error instanceof sdk.CommandExitError)) throw translate(sdk, error);
         return { exitCode: error.exitCode, output: error.stdout + error.stderr };
       }
@@ -164,6 +177,14 @@ function asVendor(sdk: Sdk, sandbox: E2bSandbox, { sandboxUrl }: Where, livesMs:
     pause: async () => void (await told(sandbox.pause())),
     resume: async () => void (await told(sandbox.connect({ timeoutMs: livesMs }))),
   };
+}
+
+function endless(id: string): WorkcellError {
+  return new WorkcellError(
+    'backend-unavailable',
+    `A command in the sandbox ${id} printed more than ${mostOutput} characters; what runs in it disturbs its shells. End it.`,
+    { details: { sandbox: id } },
+  );
 }
 
 function translate(sdk: Sdk, error: unknown): WorkcellError {

@@ -1,6 +1,6 @@
 /** Backend `e2b` through the published client, against our own service that speaks its protocol. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createRuntime } from '../../src/index.js';
+import { attachRuntime, createRuntime } from '../../src/index.js';
 import { refusal } from '../../src/testing/contract/given.js';
 import { E2bStandIn } from './vendors/e2b-stand-in.js';
 import { vendorSuite } from './vendors/vendor-suite.js';
@@ -23,4 +23,13 @@ vendorSuite(() => vendor, place, {
 test('a template that the vendor does not have', async () => {
   await refusal(createRuntime({ ...place(), config: false, template: 'missing' }), 'not-found');
   expect(await vendor.left()).toEqual([]);
+});
+
+test('a kept cell whose shells print without an end is not attached to', async () => {
+  const kept = await createRuntime({ ...place(), config: false, keepAlive: true });
+  // Login shells read it, and those of the vendor are some.
+  expect((await kept.run('echo yes >/workspace/.profile')).exitCode).toBe(0);
+  await kept.detach();
+  await refusal(attachRuntime(kept.id, { ...place(), config: false }), 'backend-unavailable');
+  for (const id of await vendor.left()) await vendor.end(id);
 });
