@@ -12,6 +12,8 @@ vendorSuite(
   (key = vendor.key) => ({ backend: 'modal', tokenId: vendor.keyId, tokenSecret: key, apiUrl: vendor.url }),
   {
     pauses: false,
+    // Every other message has its fields.
+    strange: [{}],
     list: 'SandboxListV2',
     calls: { create: 'SandboxCreate', run: 'ExecStart', write: 'StdinWriteStream', end: 'Terminate' },
   },

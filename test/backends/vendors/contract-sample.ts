@@ -7,9 +7,18 @@ import { contractTests, type RequirementId } from '../../../src/testing/index.js
 
 const shown: readonly RequirementId[] = [
   'transfer.file',
+  'transfer.range',
+  'transfer.tar',
+  'output.stream',
+  'output.slow-listener',
+  'limits.cancel',
+  'processes.bytes',
   'processes.signal',
   'terminals.session',
+  'ports.forward',
   'runtime.facts',
+  'runtime.concurrent',
+  'runtime.close-settles',
 ];
 
 export function contractSample(

@@ -13,6 +13,8 @@ interface Vendor {
   readonly list: string;
   /** The same as `calls`, of the call that waits until a new sandbox runs, where there is one. */
   readonly ready?: string;
+  /** Bodies that its specification allows for nothing, if those for JSON cannot be sent. */
+  readonly strange?: readonly unknown[];
   /** Requirements that this one shows besides those of every vendor. */
   readonly contract?: Parameters<typeof contractSample>[1];
 }
@@ -20,7 +22,7 @@ interface Vendor {
 export function vendorSuite(
   vendor: () => Cloud,
   place: (key?: string) => { readonly backend: 'daytona' | 'e2b' | 'modal' | 'runloop' },
-  { pauses, calls, list, ready, contract }: Vendor,
+  { pauses, calls, list, ready, contract, strange = strangeJson }: Vendor,
 ): void {
   const create = (more: object = {}) =>
     createRuntime({ ...place(), config: false, ...more } as CreateRuntimeOptions);
@@ -136,7 +138,7 @@ export function vendorSuite(
     test('a list that fails, that breaks off, and that is none', async () => {
       const listed = (fault: ReturnType<Fault>) =>
         vendor().faults.add(({ path }) => (path.endsWith(list) ? fault : undefined));
-      listed(refused(500, 'broken'));
+      listed(refused(507, 'broken'));
       await refusal(listCells(where()), 'backend-unavailable');
       listed(refused(401, 'the key has expired'));
       await refusal(attachRuntime('x', where()), 'unauthorized');
@@ -220,8 +222,8 @@ export function vendorSuite(
   });
 }
 
-/** Bodies that no vendor's specification allows for anything. */
-const strange = [{}, [], 'text', { id: 7, sandboxID: 7, exitCode: 'none', items: 7, devboxes: 7 }];
+/** No vendor's specification allows these for anything. */
+const strangeJson = [{}, [], 'text', { id: 7, sandboxID: 7, exitCode: 'none', items: 7, devboxes: 7 }];
 
 /** Some clients mend a failure by themselves. */
 async function outcome(
