@@ -34,7 +34,7 @@ export function snapshotRoutes(app: FastifyInstance, control: Control): void {
     // The name is that of the newest; without it nobody could reach those before.
     if (name !== undefined)
       for (const { record: old } of named())
-        if (old.id !== made.id) checkpoints.saved.remove(old.tenant, old.id);
+        if (old.id !== made.id) await checkpoints.saved.remove(old.tenant, old.id);
     return reply.code(201).send(snapshotView({ record: made, facts }));
   });
 
@@ -61,7 +61,7 @@ export function snapshotRoutes(app: FastifyInstance, control: Control): void {
     const { id } = request.params as { id: string };
     const found = findSnapshot(checkpoints.saved, asker, id);
     if (found === undefined) throw new E2bError(404, `There is no snapshot "${id}" that you can remove.`);
-    checkpoints.saved.remove(found.record.tenant, found.record.id);
+    await checkpoints.saved.remove(found.record.tenant, found.record.id);
     return reply.code(204).send();
   });
 
@@ -87,12 +87,12 @@ export function snapshotRoutes(app: FastifyInstance, control: Control): void {
       },
     });
     // Each of them has its files by now.
-    checkpoints.saved.remove(record.tenant, forked.checkpoint.id);
-    const views = forked.cells.map((cell) => {
+    await checkpoints.saved.remove(record.tenant, forked.checkpoint.id);
+    const views = forked.cells.map(async (cell) => {
       const sandbox = sandboxes.of(cell);
-      return { sandbox: openedView(sandbox, sandboxes.tokensFor(sandbox, asker)) };
+      return { sandbox: openedView(sandbox, await sandboxes.tokensFor(sandbox, asker)) };
     });
-    return reply.code(201).send(views);
+    return reply.code(201).send(await Promise.all(views));
   });
 }
 
