@@ -302,9 +302,9 @@ function checkGoesOn(
   { type, options }: Backend,
   { unenforced }: { unenforced?: boolean },
 ): void {
-  const { deny = [], within, unenforced: isSet = false } = values.network;
+  const { deny = [], within, limits, unenforced: isSet = false } = values.network;
   const isOpenAnyway = !Object.hasOwn(options.shape, 'network');
-  const hasFloor = deny.length > 0 || within !== undefined;
+  const hasFloor = deny.length > 0 || within !== undefined || limits !== undefined;
   if (isOpenAnyway && (hasFloor ? isSet : (unenforced ?? isSet))) return;
   throw new WorkcellError(
     'capability-unsupported',

@@ -47,6 +47,8 @@ test('what the settings hold for every cell, only the settings give up', () =>
     const network = { allow: ['b.test'], unenforced: true };
     await refusal(start({ config, network }), 'capability-unsupported');
     await refusal(start({ config }), 'invalid-config');
+    writeFileSync(config, '[network]\nlimits = { connections = 3 }\n');
+    await refusal(start({ config, network }), 'capability-unsupported');
     writeFileSync(config, '[network]\ndeny = ["a.test"]\nunenforced = true\n');
     for (const options of [{ config }, { config, network: { allow: ['b.test'] } }]) {
       await using runtime = await start(options);

@@ -25,12 +25,16 @@ export function passLargeBody(
   const { write } = carrier(socket, response, meter);
   takePieces(socket, (piece, done) => {
     // The parser gives away what it has first, and pieces of an answer to an earlier request are for its own program.
-    if (answer.readableLength > 0 || response.socket === null || response.destroyed) return false;
+    const isTurn = answer.readableLength === 0 && response.socket !== null && !response.destroyed;
+    // A body that is still being sent ends with the connection.
+    if (!isTurn || left === 0 || !outgoing.writableFinished || socket.readableLength > 0 || socket.isPaused())
+      return false;
     // What the server sends beyond the length that it told belongs to nothing.
     const body = piece.length > left ? piece.subarray(0, left) : piece;
     left -= body.length;
     write(body, done);
-    if (left > 0) return true;
+    // A limit may have ended the connection, and the last piece with it.
+    if (left > 0 || socket.destroyed) return true;
     onWhole();
     response.end();
     outgoing.destroy();

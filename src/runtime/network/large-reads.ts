@@ -27,11 +27,13 @@ class LargeReads {
       buffer: () => this.#freeBuffer(),
       callback: (bytes) => {
         const buffer = this.#buffer;
-        const piece = buffer.subarray(0, bytes);
-        this.#inUse.add(buffer);
+        // A small piece that waits must not keep the whole buffer.
+        const isSmall = bytes < least / 2;
+        const piece = isSmall ? Buffer.from(buffer.subarray(0, bytes)) : buffer.subarray(0, bytes);
+        if (!isSmall) this.#inUse.add(buffer);
         const done = () => void this.#inUse.delete(buffer);
         const isTaken = this.take?.(piece, done) === true;
-        const mayRead = isTaken || socket().push(Buffer.from(piece));
+        const mayRead = isTaken || socket().push(isSmall ? piece : Buffer.from(piece));
         if (!isTaken) done();
         if (bytes === buffer.length) this.#grow();
         return mayRead;

@@ -31,8 +31,8 @@ export function pass(
   const { write, hold, release, holdUntilFree } = carrier(from, to, meter);
   from.on('data', (piece: Buffer) => write(piece));
   takePieces(from, (piece, done) => {
-    // What came before is on its way first.
-    if (from.readableLength > 0) return false;
+    // What came before is on its way first, and a read that Node began in spite of a pause waits like any other.
+    if (from.readableLength > 0 || from.isPaused()) return false;
     write(piece, done);
     return true;
   });

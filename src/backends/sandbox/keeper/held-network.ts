@@ -15,6 +15,10 @@ const mostMissed = 1000;
 /** An owner that does not read gets no more. */
 const mostUnsent = 8 * 1024 * 1024;
 
+/** Values of secrets that requests wait for at one time, and how long; the owner may be halted. */
+const mostWanted = 256;
+const valueMs = 30_000;
+
 /** The rules are others than those that a change was made from. */
 class Stale extends Error {}
 
@@ -56,12 +60,17 @@ export class HeldNetwork {
 
   /** Only the owner has it: the value is here for as long as its request is written, and nowhere while nobody owns the cell. */
   async valueOf(secret: BoundSecret): Promise<string | undefined> {
-    if (this.#owner === undefined) return undefined;
+    const owner = this.#owner;
+    if (owner === undefined || owner.writableLength > mostUnsent || this.#values.size >= mostWanted)
+      return undefined;
     const wanted = ++this.#questions;
+    let timer: NodeJS.Timeout | undefined;
     const value = await new Promise<string | undefined>((resolve) => {
       this.#values.set(wanted, resolve);
+      timer = setTimeout(() => resolve(undefined), valueMs);
       this.#say({ wanted, secret });
     });
+    clearTimeout(timer);
     this.#values.delete(wanted);
     return value;
   }
