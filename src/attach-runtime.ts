@@ -20,7 +20,17 @@ import type { CellRef } from './backends/backend.js';
 import type { BackendSpec } from './backends/index.js';
 import type { KeptCell } from './backends/kept-checkpoints.js';
 import type { LoadedPlugin } from './cell/plugins/load-plugins.js';
-import { type CellPlace, givenPlace, type Keeper, keeper, keepers, listCells, placeOf } from './cells.js';
+import {
+  type CellPlace,
+  givenPlace,
+  type Keeper,
+  keeper,
+  keepers,
+  listCells,
+  placeNames,
+  placeOf,
+} from './cells.js';
+import { checkCommon, checkNames } from './check-common.js';
 import type { LoadedConfig } from './config/load-config.js';
 import { resolveBackend } from './config/outside-backends.js';
 import { logCell, logSettings, logTrusted } from './log-start.js';
@@ -45,6 +55,7 @@ export async function attachRuntime(
   options: AttachRuntimeOptions = {},
 ): Promise<Runtime> {
   const { signal } = options;
+  checkCommon(options);
   const { id, place, ...found } = await refTo(cell, options);
   const { backend } = found.keeper;
   const { type } = backend;
@@ -54,6 +65,7 @@ export async function attachRuntime(
   logSettings(early, config);
   // Who names no backend has the cell looked for in several places, and says where for each.
   const others = options.backend === undefined ? [] : await keepers();
+  checkNames(options, ['backend', ...Object.keys(backend.options.shape), ...placeNames(others)], undefined);
   const given = { ...givenPlace([found.keeper], options, others), ...place };
   const plugins = await readPlugins(options, config);
   onStatus({ status: 'STARTING_RUNTIME', level: 'info', message: `Attaching to ${type} cell ${id}.` });

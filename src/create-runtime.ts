@@ -26,6 +26,7 @@ import type { GpuRequest } from './backends/gpu-option.js';
 import { type BackendConfig, backendNames, checkBackend, loadBackend } from './backends/index.js';
 import type { WorkspaceOption } from './backends/workspace-modes.js';
 import { checkKeeps } from './cells.js';
+import { checkCommon, checkNames } from './check-common.js';
 import { chooseBackend, likelyBackend } from './config/choose-backend.js';
 import type { LoadedConfig } from './config/load-config.js';
 import { besideRules, rulesIn } from './config/network-settings.js';
@@ -113,6 +114,7 @@ async function start(options: GivenOptions, origin?: Origin): Promise<Runtime> {
     ...own
   } = options;
   checkId(id);
+  checkCommon(options);
   // Most cells work in a directory itself.
   const modes = typeof place === 'object' ? await import('./backends/checkpointed-cell.js') : undefined;
   const spec = modes?.checkWorkspace(place);
@@ -155,6 +157,9 @@ async function start(options: GivenOptions, origin?: Origin): Promise<Runtime> {
       logger?.warn({ backend: type }, message);
       report({ status: 'STARTING_RUNTIME', level: 'info', message });
     });
+    // Rules that nothing holds are gone from what is chosen.
+    const asked = Object.entries(own).filter(([name]) => Object.hasOwn(chosen, name));
+    checkNames(Object.fromEntries(asked), Object.keys(backend.options.shape), type);
     checkBound(boundSecrets, chosen.network);
     const context = {
       id,

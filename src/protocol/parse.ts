@@ -65,6 +65,26 @@ export function parseObservation<Name extends ActionName>(
 /** One line for all problems of a value: `path: message; path: message`. */
 export function describeIssues(error: z.ZodError): string {
   return error.issues
+    .flatMap((issue) => meant(issue))
     .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
     .join('; ');
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** Of several forms of a value, what is wrong with the one that its author most likely chose. */
+function meant(issue: Issue): Issue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const forms = issue.errors.filter((found) => found.length > 0);
+  const best = Math.max(...forms.map(closeness));
+  const [chosen, ...rest] = forms.filter((found) => closeness(found) === best);
+  if (chosen === undefined || rest.length > 0) return [issue];
+  return chosen.flatMap(meant).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
+}
+
+/** A form whose parts are wrong is closer than one that is of another type altogether. */
+function closeness(found: readonly Issue[]): number {
+  const depth = Math.min(...found.map(({ path }) => path.length));
+  const isWhole = found.some(({ path, code }) => path.length === 0 && code === 'invalid_type');
+  return isWhole ? -1 : depth;
 }

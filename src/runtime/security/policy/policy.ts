@@ -1,7 +1,7 @@
 /** Decides about actions: boundary, then the first rule that matches, then the risk. Whatever fails, fails closed. */
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
-import { WorkcellError, withoutSecrets } from '../../../protocol/index.js';
+import { withoutSecrets } from '../../../protocol/index.js';
 import { definitionOf, type Unfolded, unfold } from '../analyzers/actions/unfold.js';
 import type { Analyzer, JudgedAction, Verdict } from '../analyzers/analyzer.js';
 import { extensionsOf, mergeVerdicts } from '../analyzers/ensemble.js';
@@ -9,6 +9,7 @@ import { rulesWith } from '../analyzers/programs/builtin-rules.js';
 import { rules } from '../analyzers/rules.js';
 import { askPerson, canonical } from './ask-confirmation.js';
 import { CellApprovals } from './cell-approvals.js';
+import { checkOptions } from './check-options.js';
 import { compileRule, Subject } from './match.js';
 import type { DecisionRecord, JudgeContext, Outcome, Policy, PolicyOptions, PolicyRule } from './types.js';
 
@@ -176,27 +177,6 @@ function checkVerdict(verdict: Verdict): Verdict {
   if (risk === undefined || !['low', 'medium', 'unknown', 'high'].includes(risk) || !Array.isArray(reasons))
     throw new Error('its verdict has no risk and reasons');
   return verdict;
-}
-
-function checkOptions({ onRisk, rules: list = [] }: PolicyOptions): void {
-  const unknown: unknown = onRisk?.unknown;
-  if (unknown === 'allow')
-    throw new WorkcellError(
-      'invalid-config',
-      'onRisk.unknown = "allow" is not accepted: confirm or deny what nobody could judge.',
-    );
-  for (const { decision, risk } of list) {
-    if (!['allow', 'confirm', 'deny'].includes(decision))
-      throw new WorkcellError(
-        'invalid-config',
-        `A rule decides ${JSON.stringify(decision)}; accepted: allow, confirm, deny.`,
-      );
-    if (decision === 'allow' && (risk === 'unknown' || (Array.isArray(risk) && risk.includes('unknown'))))
-      throw new WorkcellError(
-        'invalid-config',
-        'A rule cannot allow risk "unknown": confirm or deny what nobody could judge.',
-      );
-  }
 }
 
 function digest({ rules: list, onRisk, mode, outsideWorkspace }: PolicyOptions): string {
