@@ -16,6 +16,7 @@ export async function runWorkcell(): Promise<void> {
   const create = await programFor(words);
   const program = create();
   try {
+    if (words[0] === 'help') (await import('./meant-command.js')).checkHelp(program, words);
     // Finding a backend takes time, so do it only for commands that can name one or look for cells of all of them.
     const mayName = words.some((word) => /^-.*b/.test(word));
     if (mayName || words[0] === 'cells') {
@@ -26,8 +27,9 @@ export async function runWorkcell(): Promise<void> {
   } catch (error) {
     // Help and version end the same way as mistakes; they carry the exit code 0.
     if (!(error instanceof CommanderError && error.exitCode === 0)) {
+      const { meant } = await import('./meant-command.js');
       process.exitCode = await reportFailure(
-        error,
+        meant(program, error),
         withSubcommands(program).some((command) => command.opts().json === true),
       );
     }

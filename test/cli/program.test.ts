@@ -38,6 +38,8 @@ describe('usage', () => {
     [['run', '--env', '1A=x', 'x'], 'Give NAME=value'],
     [['action', 'raed', '{}', '--backend', 'cli'], 'There is no action "raed". Did you mean read?'],
     [['doctor', 'extra'], 'Too many arguments'],
+    [['cells', 'stp', 'x'], "Unknown command 'cells stp'. Did you mean stop?"],
+    [['help', 'evnts'], "Unknown command 'evnts'. Did you mean events?"],
     [[], 'A command is missing.'],
   ])('%j is refused with 64 and says what was meant', async (args, message) => {
     const { stdout, stderr, exitCode } = await workcell(args);
