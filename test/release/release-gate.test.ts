@@ -11,6 +11,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -87,12 +88,20 @@ function needsPeer(name: string): boolean {
 
 const plain = ['ES2023', 'ESNext.Disposable'];
 const dom = ['ES2022', 'DOM'];
+/** Who installs "@types/node" gets the newest; we compile with those of the oldest Node. */
+const newest = 'newest-node-types';
 const every = [
-  ['nodenext', plain],
-  ['bundler', dom],
-  ['nodenext', dom],
-  ['bundler', plain],
+  ['nodenext', plain, '@types/node'],
+  ['bundler', dom, '@types/node'],
+  ['nodenext', dom, newest],
+  ['bundler', plain, newest],
 ] as const;
+
+function replaceNodeTypes(name: string): void {
+  const place = join(project.folder, 'node_modules/@types/node');
+  rmSync(place, { recursive: true });
+  symlinkSync(join(checkout, 'node_modules', name), place);
+}
 
 /** The examples, and the peers that some of them use. */
 function bringExamples(): void {
@@ -114,8 +123,9 @@ describe('the types', () => {
   });
 
   test.each(every)(
-    'compile under %s with %s in documented programs and examples, the declarations included',
-    (moduleResolution, lib) => {
+    'compile under %s with %s and %s in documented programs and examples, the declarations included',
+    (moduleResolution, lib, nodeTypes) => {
+      replaceNodeTypes(nodeTypes);
       const compilerOptions = {
         target: 'es2022',
         module: moduleResolution === 'nodenext' ? 'nodenext' : 'esnext',

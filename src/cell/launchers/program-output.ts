@@ -1,5 +1,5 @@
 /** What a program prints, as it comes out of a pipe or a terminal. */
-import { type ConnectOpts, Socket, type SocketConstructorOpts } from 'node:net';
+import { Socket, type SocketConstructorOpts } from 'node:net';
 
 /**
  * Read everything into this one buffer, because we handle each piece before we read the next. Node would use a new
@@ -7,10 +7,15 @@ import { type ConnectOpts, Socket, type SocketConstructorOpts } from 'node:net';
  */
 const shared = Buffer.allocUnsafeSlow(64 * 1024);
 
+/** In words of our own: the types of Node call it differently from one version to the next. */
+interface Reading {
+  readonly onread: { buffer: Uint8Array; callback(length: number, buffer: Uint8Array): boolean };
+}
+
 /**
  * For the options of a socket. `take` must be done with a piece when it returns, and tells whether it wants more now.
  */
-export function readingThrough(take: (piece: Buffer) => boolean): SocketConstructorOpts & ConnectOpts {
+export function readingThrough(take: (piece: Buffer) => boolean): SocketConstructorOpts & Reading {
   return { onread: { buffer: shared, callback: (length) => take(shared.subarray(0, length)) } };
 }
 
