@@ -1,7 +1,10 @@
 import { programText } from '../../../base/program-text.js';
 
 /** The files that make up the module, in the order in which they need each other. */
-const parts = ['file_window.py', 'search_files.py', 'read_documents.py', 'edit_file.py'];
+const parts = ['file_window.py', 'search_files.py', 'read_documents.py', 'read_media.py', 'edit_file.py'];
+
+/** The functions that ask a model. */
+export const mediaSkills: readonly string[] = ['parse_image', 'parse_audio', 'parse_video'];
 
 /**
  * The module `agentskills`. It needs nothing but Python; reading a document loads what that document needs besides.

@@ -45,12 +45,23 @@ export async function pythonTools(
   return toolsOf(await readSource(path), path, python);
 }
 
+export interface AgentSkillsOptions extends PythonToolsOptions {
+  /** Whether those for images, audio and video are among them, which ask the model that the cell's variables name. Default: false. */
+  readonly media?: boolean | undefined;
+}
+
 /**
  * The skills of the plugin `agent-skills` as tools, which return their text. They share one current file in a cell.
  */
-export async function agentSkills({ python = 'python3' }: PythonToolsOptions = {}): Promise<FunctionTool[]> {
-  const { skillsToolModule } = await import('../../../cell/plugins/agent-skills/skills-module.js');
-  return toolsOf(skillsToolModule(), 'The module of the agent skills', python);
+export async function agentSkills({
+  python = 'python3',
+  media = false,
+}: AgentSkillsOptions = {}): Promise<FunctionTool[]> {
+  const { mediaSkills, skillsToolModule } = await import(
+    '../../../cell/plugins/agent-skills/skills-module.js'
+  );
+  const tools = await toolsOf(skillsToolModule(), 'The module of the agent skills', python);
+  return tools.filter(({ name }) => media || !mediaSkills.includes(name));
 }
 
 async function toolsOf(source: string, path: string, python: string): Promise<FunctionTool[]> {

@@ -7,11 +7,15 @@ export interface SkillsCell extends AsyncDisposable {
   python(code: string): Promise<string>;
 }
 
-export async function openSkillsCell(backend: 'cli' | 'sandbox'): Promise<SkillsCell> {
+export async function openSkillsCell(
+  backend: 'cli' | 'sandbox',
+  more: { readonly env?: Record<string, string> } = {},
+): Promise<SkillsCell> {
   const startup = 'from agentskills import *';
   const runtime = await createRuntime({
     backend,
     config: false,
+    ...more,
     plugins: [{ name: 'jupyter', options: { startup } }, 'agent-skills', 'tools'],
   });
   return {

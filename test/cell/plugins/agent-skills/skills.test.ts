@@ -115,7 +115,7 @@ describe.each(['cli', 'sandbox'] as const)('on %s', (backend) => {
 
   test('every Python of the cell finds the module', async () => {
     const names =
-      'file_editor find_file goto_line open_file parse_docx parse_latex parse_pdf parse_pptx scroll_down scroll_up search_dir search_file';
+      'file_editor find_file goto_line open_file parse_audio parse_docx parse_image parse_latex parse_pdf parse_pptx parse_video scroll_down scroll_up search_dir search_file';
     const { output } = await cell.runtime.run(
       'python3 -c "import agentskills; print(*sorted(agentskills.__all__))"',
     );
