@@ -14,3 +14,9 @@ export const gpuOption = z
 
 /** `true`: all of them. A number: this many. A list: those with these ids. */
 export type GpuRequest = z.output<typeof gpuOption>;
+
+/**
+ * Where NVIDIA's runtime is the default of an engine or a node, a container has the GPUs that its image names in this variable, and
+ * images with CUDA name all of them.
+ */
+export const noGpus = { name: 'NVIDIA_VISIBLE_DEVICES', value: 'void' } as const;

@@ -72,6 +72,11 @@ describe('bad input has an error of its own', () => {
   });
 });
 
+test('what an image asks of a runtime for GPUs does not count', async () => {
+  await using runtime = await createRuntime(cell);
+  expect((await runtime.run('echo $NVIDIA_VISIBLE_DEVICES')).output).toBe('void\n');
+});
+
 test('network rules: the gateway is the only way out, and what it refuses says so', async () => {
   const server = createServer((_request, response) => response.end('from outside')).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());

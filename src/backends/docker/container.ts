@@ -6,7 +6,7 @@ import { ownBelow } from '../../base/own-below.js';
 import { processorList } from '../../cell/launchers/limits/processors.js';
 import type { CellSettings } from '../../cell/server/serve-cell.js';
 import type { ContainerDescription, Mount } from '../engines/docker-client.js';
-import type { GpuRequest } from '../gpu-option.js';
+import { type GpuRequest, noGpus } from '../gpu-option.js';
 import { bundleMount, type ExecutorBundle } from '../images/bundle/executor-bundle.js';
 import type { ShippedPlugins } from '../shipped-plugins.js';
 import type { ContainerNetwork } from './container-network.js';
@@ -129,6 +129,7 @@ export function describeContainer(parts: ContainerParts): ContainerDescription {
     Labels: { ...options.labels, ...parts.labels },
     User: '0:0',
     WorkingDir: '/',
+    Env: options.gpu === false ? [`${noGpus.name}=${noGpus.value}`] : [],
     Entrypoint: [
       ...(isRoot ? [] : handOver(newVolumes, user)),
       ...(isApart ? keepOnlyOwn(executor) : []),

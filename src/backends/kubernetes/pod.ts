@@ -1,6 +1,7 @@
 /** What we ask of the cluster: a pod with as little as an executor and its commands need. */
 import { programText } from '../../base/program-text.js';
 import type { CellSettings } from '../../cell/server/serve-cell.js';
+import { noGpus } from '../gpu-option.js';
 import { bundleMount, type ExecutorBundle } from '../images/bundle/executor-bundle.js';
 import type { ShippedPlugins } from '../shipped-plugins.js';
 import type { KubernetesOptions } from './kubernetes-options.js';
@@ -235,12 +236,16 @@ function pullPolicy({ imagePullPolicy }: KubernetesOptions): { imagePullPolicy?:
   return imagePullPolicy === undefined ? {} : { imagePullPolicy };
 }
 
-function environment({ envFromSecrets, envFromConfigMaps }: KubernetesOptions): Record<string, unknown> {
+function environment({ envFromSecrets, envFromConfigMaps, gpu }: KubernetesOptions): Record<string, unknown> {
   const from = [
     ...envFromSecrets.map((name) => ({ secretRef: { name } })),
     ...envFromConfigMaps.map((name) => ({ configMapRef: { name } })),
   ];
-  return from.length === 0 ? {} : { envFrom: from };
+  return {
+    ...(from.length > 0 && { envFrom: from }),
+    // Those of a cluster come with a variable of their own.
+    ...(!gpu?.resource.startsWith('nvidia.com/') && { env: [noGpus] }),
+  };
 }
 
 /** So little that a small cluster takes many, and enough for the executor to start anywhere. */

@@ -9,14 +9,16 @@ import { describePod, executorBytes } from '../../../src/backends/kubernetes/pod
 import kubernetes from '../../../src/backends/kubernetes.js';
 import { refusal } from '../../../src/testing/contract/given.js';
 
-function resourcesWith(given: object): unknown {
+const resourcesWith = (given: object) => containerWith(given).resources;
+
+function containerWith(given: object): { resources: unknown; env?: unknown } {
   const options = z.object(kubernetesOptions).parse(given);
   const bundle = { command: () => ['node', 'executor'], hash: 'h' };
   const marks = { labels: {}, annotations: {} };
   const pod = describePod({ name: 'p', options, bundle, claim: undefined, marks }) as {
-    spec: { containers: [{ resources: unknown }] };
+    spec: { containers: [{ resources: unknown; env?: unknown }] };
   };
-  return pod.spec.containers[0].resources;
+  return pod.spec.containers[0];
 }
 
 test('the executor that the pod copies to its disk takes nothing from limits.diskBytes', async () => {
@@ -41,6 +43,15 @@ test('GPUs are asked for and limited alike, by the name that the cluster gives t
     requests: { cpu: '50m', memory: '134217728', 'amd.com/gpu': '2' },
     limits: { cpu: '2000m', 'amd.com/gpu': '2' },
   });
+});
+
+test('without GPUs of NVIDIA a pod has none, whatever its image asks of the runtime of the node', () => {
+  const none = [{ name: 'NVIDIA_VISIBLE_DEVICES', value: 'void' }];
+  expect(containerWith({}).env).toEqual(none);
+  expect(containerWith({ gpu: { count: 1, resource: 'amd.com/gpu' } }).env).toEqual(none);
+  // The device plugin says which ones, in this variable.
+  expect(containerWith({ gpu: { count: 1 } }).env).toBeUndefined();
+  expect(containerWith({ gpu: { count: 1, resource: 'nvidia.com/mig-1g.5gb' } }).env).toBeUndefined();
 });
 
 test('an ingress without ports is refused', async () => {
