@@ -2,15 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Daytona, Sandbox as DaytonaSandbox } from '@daytonaio/sdk';
 import { z } from 'zod';
-import { readToken } from '../base/http/token.js';
 import { importOptional } from '../base/optional-package.js';
 import { quote } from '../base/shell-quote.js';
 import { environmentSchema } from '../protocol/actions/common.js';
 import { WorkcellError } from '../protocol/index.js';
 import { defineBackend, type FoundCell } from './backend.js';
 import { probeVendor } from './vendor/probe-vendor.js';
-import { attachToSandbox, startInSandbox } from './vendor/vendor-cell.js';
-import { missingKey, vendorError } from './vendor/vendor-errors.js';
+import { attachToSandbox, sandboxStats, startInSandbox } from './vendor/vendor-cell.js';
+import { noCell, vendorError } from './vendor/vendor-errors.js';
+import { vendorKey } from './vendor/vendor-key.js';
 import { idLabel, keptLabel, type VendorSandbox } from './vendor/vendor-sandbox.js';
 
 type Sdk = typeof import('@daytonaio/sdk');
@@ -58,7 +58,8 @@ export default defineBackend({
   secrets: ['apiKey'],
   elsewhere: true,
 
-  probe: async () => probeVendor('Daytona', 'sandboxes', '@daytonaio/sdk'),
+  probe: (where) =>
+    probeVendor({ vendor: 'Daytona', cells: 'sandboxes', client: '@daytonaio/sdk', key: () => keyOf(where) }),
 
   async start({ snapshot, env, network, labels, ttlMs, keepAlive, ...where }, context) {
     const daytona = await open(where);
@@ -88,20 +89,22 @@ export default defineBackend({
 
   async attach(id, where, context) {
     const daytona = await open(where);
-    const [found] = await listKept(daytona, { [idLabel]: id });
-    const status = found === undefined ? undefined : statusOfCell(found);
-    if (found === undefined || status === 'lost') {
-      await daytona[Symbol.asyncDispose]();
-      const message =
-        found === undefined
-          ? `Daytona has no sandbox with the cell "${id}" that was kept alive.`
-          : `The sandbox of the cell "${id}" is in the state "${found.state}", so its programs are gone. Delete it, and start another cell.`;
-      throw new WorkcellError('cell-not-found', message, { details: { id } });
-    }
+    const { sandbox: found, status } = await findKept(daytona, id);
     const sandbox = await daytona.get(found.id).catch(fail);
     if (status === 'paused') await sandbox.start().catch(fail);
     const vendor = asVendor(sandbox, daytona);
     return attachToSandbox({ backend: 'daytona', sandbox: vendor, env: {}, keepAlive: true }, context);
+  },
+
+  async stats(id, where, context) {
+    const daytona = await open(where);
+    const { sandbox } = await findKept(daytona, id);
+    try {
+      const vendor = asVendor(await daytona.get(sandbox.id).catch(fail), daytona);
+      return await sandboxStats(vendor, context);
+    } finally {
+      await daytona[Symbol.asyncDispose]();
+    }
   },
 
   async list(where) {
@@ -125,6 +128,19 @@ const clientLabel = 'code-toolbox-language';
 const listKept = (daytona: Daytona, labels: Record<string, string>) =>
   listWith(daytona, { ...labels, [keptLabel]: 'yes' });
 
+async function findKept(daytona: Daytona, id: string) {
+  const [sandbox] = await listKept(daytona, { [idLabel]: id });
+  const status = sandbox === undefined ? undefined : statusOfCell(sandbox);
+  if (sandbox !== undefined && status !== 'lost') return { sandbox, status };
+  await daytona[Symbol.asyncDispose]();
+  if (sandbox === undefined) throw noCell('Daytona', 'sandbox', id);
+  throw new WorkcellError(
+    'cell-not-found',
+    `The sandbox of the cell "${id}" is in the state "${sandbox.state}", so its programs are gone. Delete it, and start another cell.`,
+    { details: { id } },
+  );
+}
+
 async function listWith(daytona: Daytona, labels: Record<string, string>) {
   const found: ListedSandbox[] = [];
   try {
@@ -144,10 +160,11 @@ const statuses: Readonly<Record<string, FoundCell['status']>> = {
 /** In every other state its programs are gone, so that nobody can go on in it. */
 const statusOfCell = ({ state }: ListedSandbox) => statuses[String(state)] ?? 'lost';
 
-async function open({ apiKey, apiKeyFile, apiUrl = cloud, target }: Where): Promise<Daytona> {
+const keyOf = (where: Partial<Where>) => vendorKey('Daytona', 'DAYTONA_API_KEY', where);
+
+async function open({ apiUrl = cloud, target, ...given }: Where): Promise<Daytona> {
   const sdk = await importOptional<Sdk>('@daytonaio/sdk', 'Backend "daytona"');
-  const key = apiKey ?? readToken({ file: apiKeyFile }) ?? process.env.DAYTONA_API_KEY;
-  if (key === undefined || key === '') throw missingKey('Daytona', 'DAYTONA_API_KEY');
+  const key = keyOf(given);
   return new sdk.Daytona({ apiKey: key, apiUrl, requestTimeoutMs, ...(target !== undefined && { target }) });
 }
 

@@ -1,15 +1,15 @@
 /** Cells in sandboxes of E2B, or of a service that speaks its protocol. */
 import type { Sandbox as E2bSandbox } from 'e2b';
 import { z } from 'zod';
-import { readToken } from '../base/http/token.js';
 import { importOptional } from '../base/optional-package.js';
 import { environmentSchema } from '../protocol/actions/common.js';
 import { WorkcellError } from '../protocol/index.js';
 import { deferred } from '../runtime/client/deferred.js';
 import { defineBackend, type FoundCell } from './backend.js';
 import { probeVendor } from './vendor/probe-vendor.js';
-import { attachToSandbox, startInSandbox } from './vendor/vendor-cell.js';
-import { missingKey, vendorError } from './vendor/vendor-errors.js';
+import { attachToSandbox, sandboxStats, startInSandbox } from './vendor/vendor-cell.js';
+import { noCell, vendorError } from './vendor/vendor-errors.js';
+import { vendorKey } from './vendor/vendor-key.js';
 import { idLabel, keptLabel, type VendorSandbox } from './vendor/vendor-sandbox.js';
 
 type Sdk = typeof import('e2b');
@@ -52,7 +52,8 @@ export default defineBackend({
   secrets: ['apiKey'],
   elsewhere: true,
 
-  probe: async () => probeVendor('E2B', 'sandboxes', 'e2b'),
+  probe: (where) =>
+    probeVendor({ vendor: 'E2B', cells: 'sandboxes', client: 'e2b', key: () => keyOf(where) }),
 
   async start({ template, env, network, labels, ttlMs, keepAlive, ...where }, context) {
     const { sdk, connection } = await open(where);
@@ -75,25 +76,11 @@ export default defineBackend({
   },
 
   async attach(id, where, context) {
-    const { sdk, connection } = await open(where);
-    const found = (await listKept(sdk, connection)).find(({ metadata }) => metadata[idLabel] === id);
-    if (found === undefined)
-      throw new WorkcellError(
-        'cell-not-found',
-        `E2B has no sandbox with the cell "${id}" that was kept alive.`,
-        {
-          details: { id },
-        },
-      );
-    const livesMs = Number(found.metadata[keptLabel]) || graceMs;
-    const sandbox = await sdk.Sandbox.connect(found.sandboxId, { ...connection, timeoutMs: livesMs }).catch(
-      (error: unknown) => {
-        throw translate(sdk, error);
-      },
-    );
-    const vendor = asVendor(sdk, sandbox, where, livesMs);
-    return attachToSandbox({ backend: 'e2b', sandbox: vendor, env: {}, keepAlive: true }, context);
+    const sandbox = await find(id, where);
+    return attachToSandbox({ backend: 'e2b', sandbox, env: {}, keepAlive: true }, context);
   },
+
+  stats: async (id, where, context) => sandboxStats(await find(id, where), context),
 
   async list(where) {
     const { sdk, connection } = await open(where);
@@ -110,10 +97,11 @@ export default defineBackend({
   },
 });
 
-async function open({ apiKey, apiKeyFile, apiUrl, sandboxUrl, domain }: Where) {
+const keyOf = (where: Partial<Where>) => vendorKey('E2B', 'E2B_API_KEY', where);
+
+async function open({ apiUrl, sandboxUrl, domain, ...given }: Where) {
   const sdk = await importOptional<Sdk>('e2b', 'Backend "e2b"');
-  const key = apiKey ?? readToken({ file: apiKeyFile }) ?? process.env.E2B_API_KEY;
-  if (key === undefined || key === '') throw missingKey('E2B', 'E2B_API_KEY');
+  const key = keyOf(given);
   const connection = {
     apiKey: key,
     ...(apiUrl !== undefined && { apiUrl }),
@@ -121,6 +109,20 @@ async function open({ apiKey, apiKeyFile, apiUrl, sandboxUrl, domain }: Where) {
     ...(domain !== undefined && { domain }),
   };
   return { sdk, connection };
+}
+
+/** Connects to a kept cell. */
+async function find(id: string, where: Where): Promise<VendorSandbox> {
+  const { sdk, connection } = await open(where);
+  const found = (await listKept(sdk, connection)).find(({ metadata }) => metadata[idLabel] === id);
+  if (found === undefined) throw noCell('E2B', 'sandbox', id);
+  const livesMs = Number(found.metadata[keptLabel]) || graceMs;
+  const sandbox = await sdk.Sandbox.connect(found.sandboxId, { ...connection, timeoutMs: livesMs }).catch(
+    (error: unknown) => {
+      throw translate(sdk, error);
+    },
+  );
+  return asVendor(sdk, sandbox, where, livesMs);
 }
 
 async function listKept(sdk: Sdk, connection: object) {

@@ -95,9 +95,10 @@ export function reachExecutor(
 /** What the cell of an executor uses: one look, over a connection of its own. */
 export async function executorStats(
   place: ExecutorPlace,
-  { token, signal }: { token: string; signal: AbortSignal | undefined },
+  options: Pick<ReachOptions, 'token' | 'headers'> & { signal: AbortSignal | undefined },
 ): Promise<Observation<'stats'>> {
-  const { executor } = await connectExecutor(place, { token, signal });
+  const { signal } = options;
+  const { executor } = await connectExecutor(place, options);
   try {
     return await executor.execute<'stats'>({ action: 'stats' }, { signal });
   } finally {

@@ -1,6 +1,6 @@
 /** Runs everything in a pod of a Kubernetes cluster. The executor is inside, and a forwarded port leads to it. */
 import { defineBackend } from './backend.js';
-import { attachPod, listPods } from './kubernetes/attach-pod.js';
+import { attachPod, listPods, podStats } from './kubernetes/attach-pod.js';
 import { kubernetesOptions } from './kubernetes/kubernetes-options.js';
 import { probeCluster } from './kubernetes/probe-cluster.js';
 import { startKubernetes } from './kubernetes/start-kubernetes.js';
@@ -13,4 +13,5 @@ export default defineBackend({
   place: ['kubeconfig', 'context', 'namespace'],
   attach: attachPod,
   list: listPods,
+  stats: podStats,
 });

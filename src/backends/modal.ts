@@ -7,8 +7,8 @@ import { environmentSchema } from '../protocol/actions/common.js';
 import { WorkcellError } from '../protocol/index.js';
 import { defineBackend, type FoundCell } from './backend.js';
 import { probeVendor } from './vendor/probe-vendor.js';
-import { attachToSandbox, startInSandbox } from './vendor/vendor-cell.js';
-import { missingKey, vendorError } from './vendor/vendor-errors.js';
+import { attachToSandbox, sandboxStats, startInSandbox } from './vendor/vendor-cell.js';
+import { missingKey, noCell, vendorError } from './vendor/vendor-errors.js';
 import { idLabel, keptLabel, type VendorSandbox } from './vendor/vendor-sandbox.js';
 
 type Sdk = typeof import('modal');
@@ -60,7 +60,14 @@ export default defineBackend({
   secrets: ['tokenSecret'],
   elsewhere: true,
 
-  probe: async () => probeVendor('Modal', 'sandboxes', 'modal', '0'),
+  probe: (where) =>
+    probeVendor({
+      vendor: 'Modal',
+      cells: 'sandboxes',
+      client: 'modal',
+      version: '0',
+      key: async () => (await open(where)).modal.close(),
+    }),
 
   async start({ image: base, env, network, cpus, memoryMb, labels, ttlMs, keepAlive, ...where }, context) {
     const { sdk, modal } = await open(where);
@@ -88,18 +95,11 @@ export default defineBackend({
   },
 
   async attach(id, where, context) {
-    const { sdk, modal } = await open(where);
-    for (const { tags, sandbox } of await listKept(modal, where).catch(failWith(sdk))) {
-      if (tags[idLabel] !== id) continue;
-      const vendor = asVendor(sdk, sandbox, where);
-      return attachToSandbox({ backend: 'modal', sandbox: vendor, env: {}, keepAlive: true }, context);
-    }
-    throw new WorkcellError(
-      'cell-not-found',
-      `Modal has no sandbox with the cell "${id}" that was kept alive.`,
-      { details: { id } },
-    );
+    const sandbox = await find(id, where);
+    return attachToSandbox({ backend: 'modal', sandbox, env: {}, keepAlive: true }, context);
   },
+
+  stats: async (id, where, context) => sandboxStats(await find(id, where), context),
 
   async list(where) {
     const { sdk, modal } = await open(where);
@@ -111,7 +111,7 @@ export default defineBackend({
   },
 });
 
-async function open({ tokenId, tokenSecret, tokenSecretFile, apiUrl, environment }: Where) {
+async function open({ tokenId, tokenSecret, tokenSecretFile, apiUrl, environment }: Partial<Where>) {
   const sdk = await importOptional<Sdk>('modal', 'Backend "modal"');
   const secret = tokenSecret ?? readToken({ file: tokenSecretFile });
   const modal = withServer(
@@ -143,6 +143,14 @@ function withServer<Result>(url: string | undefined, make: () => Result): Result
     if (before === undefined) delete process.env.MODAL_SERVER_URL;
     else process.env.MODAL_SERVER_URL = before;
   }
+}
+
+async function find(id: string, where: Where): Promise<VendorSandbox> {
+  const { sdk, modal } = await open(where);
+  const kept = await listKept(modal, where).catch(failWith(sdk));
+  const found = kept.find(({ tags }) => tags[idLabel] === id);
+  if (found === undefined) throw noCell('Modal', 'sandbox', id);
+  return asVendor(sdk, found.sandbox, where);
 }
 
 /** Modal lists sandboxes without their tags. */

@@ -29,15 +29,23 @@ export default defineBackend({
     onClose: z.enum(['end', 'leave']).default('end'),
   },
 
+  place: ['url', 'token', 'tokenFile', 'ca'],
   secrets: ['token'],
   sharesWorkspace: true,
 
-  async probe() {
+  async probe({ url }) {
+    const tier = 'none' as const;
+    if (url !== undefined)
+      return {
+        available: true,
+        tier,
+        summary: `Connects to the server at ${url}; what that enforces shows when it is reached.`,
+        advice: [],
+      };
     return {
-      available: true,
-      tier: 'none',
-      summary:
-        'Connects to a server that was started elsewhere; what that enforces shows when it is reached.',
+      available: false,
+      tier,
+      summary: 'No server is named: give url, and tokenFile.',
       advice: ['Start one with: workcell executor --listen tcp:127.0.0.1:8700 --token-file <file>'],
     };
   },

@@ -1,14 +1,13 @@
 /** Cells in devboxes of Runloop. */
 import type Runloop from '@runloop/api-client';
 import { z } from 'zod';
-import { readToken } from '../base/http/token.js';
 import { importOptional } from '../base/optional-package.js';
 import { environmentSchema } from '../protocol/actions/common.js';
-import { WorkcellError } from '../protocol/index.js';
 import { defineBackend, type FoundCell } from './backend.js';
 import { probeVendor } from './vendor/probe-vendor.js';
-import { attachToSandbox, startInSandbox } from './vendor/vendor-cell.js';
-import { missingKey, vendorError } from './vendor/vendor-errors.js';
+import { attachToSandbox, sandboxStats, startInSandbox } from './vendor/vendor-cell.js';
+import { noCell, vendorError } from './vendor/vendor-errors.js';
+import { vendorKey } from './vendor/vendor-key.js';
 import { idLabel, keptLabel, type VendorSandbox } from './vendor/vendor-sandbox.js';
 
 type Sdk = typeof import('@runloop/api-client');
@@ -57,7 +56,13 @@ export default defineBackend({
   secrets: ['apiKey'],
   elsewhere: true,
 
-  probe: async () => probeVendor('Runloop', 'devboxes', '@runloop/api-client'),
+  probe: (where) =>
+    probeVendor({
+      vendor: 'Runloop',
+      cells: 'devboxes',
+      client: '@runloop/api-client',
+      key: () => keyOf(where),
+    }),
 
   async start({ blueprint, env, networkPolicy, labels, ttlMs, keepAlive, ...where }, context) {
     const { client, toFile } = await open(where);
@@ -81,19 +86,11 @@ export default defineBackend({
   },
 
   async attach(id, where, context) {
-    const { client, toFile } = await open(where);
-    const devbox = (await listKept(client)).find(({ metadata }) => metadata[idLabel] === id);
-    if (devbox === undefined)
-      throw new WorkcellError(
-        'cell-not-found',
-        `Runloop has no devbox with the cell "${id}" that was kept alive.`,
-        {
-          details: { id },
-        },
-      );
-    const sandbox = asVendor(client, toFile, devbox, where);
+    const sandbox = await find(id, where);
     return attachToSandbox({ backend: 'runloop', sandbox, env: {}, keepAlive: true }, context);
   },
+
+  stats: async (id, where, context) => sandboxStats(await find(id, where), context),
 
   async list(where) {
     const { client } = await open(where);
@@ -104,10 +101,18 @@ export default defineBackend({
   },
 });
 
-async function open({ apiKey, apiKeyFile, apiUrl = cloud }: Where) {
+async function find(id: string, where: Where): Promise<VendorSandbox> {
+  const { client, toFile } = await open(where);
+  const devbox = (await listKept(client)).find(({ metadata }) => metadata[idLabel] === id);
+  if (devbox === undefined) throw noCell('Runloop', 'devbox', id);
+  return asVendor(client, toFile, devbox, where);
+}
+
+const keyOf = (where: Partial<Where>) => vendorKey('Runloop', 'RUNLOOP_API_KEY', where);
+
+async function open({ apiUrl = cloud, ...given }: Where) {
   const sdk = await importOptional<Sdk>('@runloop/api-client', 'Backend "runloop"');
-  const key = apiKey ?? readToken({ file: apiKeyFile }) ?? process.env.RUNLOOP_API_KEY;
-  if (key === undefined || key === '') throw missingKey('Runloop', 'RUNLOOP_API_KEY');
+  const key = keyOf(given);
   // Without TLS nobody agrees on HTTP/2.
   const http2 = apiUrl.startsWith('https:');
   return {

@@ -38,13 +38,18 @@ export default defineBackend({
   place: ['url', 'apiKey', 'apiKeyFile'],
   secrets: ['apiKey'],
 
-  async probe() {
-    return {
-      available: true,
-      tier: 'none',
-      summary: 'Asks a service for cells; what they enforce shows when one is started.',
-      advice: ['Start one with: workcell serve'],
-    };
+  async probe(where) {
+    const service = { tier: 'none', advice: ['Start one with: workcell serve'] } as const;
+    if (where.url === undefined)
+      return { ...service, available: false, summary: 'No service is named: give url, and apiKeyFile.' };
+    try {
+      keyOf(where);
+    } catch (error) {
+      const summary = error instanceof Error ? error.message : String(error);
+      return { ...service, available: false, summary, advice: [] };
+    }
+    const summary = `Asks the service at ${new URL(where.url).origin} for cells; what they enforce shows when one is started.`;
+    return { ...service, available: true, summary, advice: [] };
   },
 
   async start({ template, labels, env, ttlMs, idleMs, keepAlive, ...where }, context) {
@@ -74,6 +79,8 @@ export default defineBackend({
     for await (const cell of clientOf(where).all()) found.push(foundCell(cell));
     return found;
   },
+
+  stats: (id, where, { signal }) => clientOf(where).stats(id, { signal }),
 });
 
 async function workIn(
@@ -147,7 +154,7 @@ function clientOf(where: Where): ServiceClient {
   return new ServiceClient({ url: where.url, apiKey: keyOf(where) });
 }
 
-function keyOf({ apiKey, apiKeyFile }: Where): string {
+function keyOf({ apiKey, apiKeyFile }: Partial<Where>): string {
   const key = apiKey ?? readToken({ file: apiKeyFile });
   if (key !== undefined) return key;
   throw new WorkcellError(

@@ -1,5 +1,6 @@
 /** The client of a service: cells and keys over `fetch`. Runs in browsers, too. */
 import type { z } from 'zod';
+import type { Observation } from '../protocol/actions/index.js';
 import {
   type CellDiff,
   type CheckpointCell,
@@ -25,6 +26,7 @@ import {
   type CreatePreview,
   cellNewsSchema,
   cellPageSchema,
+  cellStatsSchema,
   type KeyPage,
   keyPageSchema,
   longestWaitMs,
@@ -262,6 +264,12 @@ export class ServiceClient {
     options: CallOptions = {},
   ): Promise<ServiceUsage[]> {
     return this.#ask('GET', `/v1/usage?${queryOf({ from, to })}`, usageSchema.array(), options);
+  }
+
+  /** What a running cell uses now. */
+  async stats(cell: string, options: CallOptions = {}): Promise<Observation<'stats'>> {
+    const { cell: used } = await this.#ask('GET', `${pathOf(cell)}/v1/stats`, cellStatsSchema(), options);
+    return used;
   }
 
   /** How the service does, for its operator. */

@@ -104,6 +104,8 @@ export interface Executor {
   openTerminal(options?: TerminalOptions): Promise<Terminal>;
   /** A connection to a port of the cell's own loopback, where the place can give one. */
   connect?(port: number): Promise<NodeJS.ReadWriteStream>;
+  /** What the cell uses, for those who only look: a record has nothing of it. */
+  glance?(): Promise<Observation<'stats'>>;
   /** Whether what plugins add would work, where there are any. */
   capabilities?(): Promise<Capability[]>;
   /** Ends everything that it started. Succeeds when called twice. */

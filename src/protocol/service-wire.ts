@@ -1,6 +1,7 @@
 /** What the service and its clients say to each other: cells, keys and pages of them. */
 import * as z from 'zod';
 import { environmentSchema, pathSchema } from './actions/common.js';
+import { stats } from './actions/environment.js';
 import { isolationTiers } from './isolation.js';
 
 /** Of a cell, a template or a tenant: it stands in addresses and in names of processes. */
@@ -269,6 +270,9 @@ export const usageSchema = z.object({
 
 /** What a tenant used on one day. */
 export type ServiceUsage = z.output<typeof usageSchema>;
+
+/** What a cell uses, as far as a client needs it. */
+export const cellStatsSchema = () => z.object({ cell: stats.output });
 
 export const serviceStatusSchema = z.object({
   version: z.string(),

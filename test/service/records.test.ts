@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import backend from '../../src/backends/service.js';
 import { ServiceClient } from '../../src/client/index.js';
+import { createRuntime } from '../../src/index.js';
 import type { WorkcellEvent } from '../../src/protocol/index.js';
 import type { RecordList, RecordPage } from '../../src/protocol/record-wire.js';
 import { openEventStore } from '../../src/runtime/events/open.js';
@@ -155,4 +157,23 @@ test('somebody who follows a long record leaves others their turn', async () => 
   await records.close();
   expect(read).toBe(20_001);
   expect(turns).toBeGreaterThan(3);
+});
+
+test('a look at what a cell uses needs no lease and is in no record', async () => {
+  const { key: apiKey } = await operator.createKey({ tenant: 'looked', role: 'admin' });
+  await using runtime = await createRuntime({ backend: 'service', config: false, url, apiKey });
+  await runtime.run('sleep 1000 & cd /tmp');
+  const { id } = await new ServiceClient({ url, apiKey }).get(runtime.id);
+  const before = (await get(`/v1/records/${id}`, apiKey)).body;
+  const used = await backend.stats?.(runtime.id, { url, apiKey }, {});
+  expect(used).toMatchObject({
+    observation: 'stats',
+    processes: expect.any(Number),
+    memoryBytes: expect.any(Number),
+  });
+  expect((await get(`/v1/records/${id}`, apiKey)).body).toEqual(before);
+  expect((await runtime.run('pwd')).output).toBe('/tmp\n');
+  await expect(backend.stats?.('none', { url, apiKey }, {})).rejects.toMatchObject({
+    code: 'cell-not-found',
+  });
 });

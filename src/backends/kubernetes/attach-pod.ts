@@ -1,6 +1,6 @@
 /** Finds pods again: those that outlived their starter, and those that no process would end. */
-import { type Cell, WorkcellError } from '../../protocol/index.js';
-import type { FoundCell, StartContext } from '../backend.js';
+import { type Cell, type Observation, WorkcellError } from '../../protocol/index.js';
+import type { FoundCell, StartContext, StatsContext } from '../backend.js';
 import {
   givenLabels,
   homeOf,
@@ -31,12 +31,6 @@ export async function attachPod(id: string, place: Place, context: StartContext)
   const client = openCluster(place);
   const namespace = place.namespace ?? client.namespace;
   const pod = await findKept(client, namespace, id);
-  if (pod === undefined)
-    throw new WorkcellError(
-      'cell-not-found',
-      `There is no kubernetes cell "${id}" in the namespace "${namespace}". You can attach to cells that you start with keepAlive.`,
-      { details: { id, namespace } },
-    );
   const { name, uid } = pod.metadata;
   const home = findPodHome(homeOf(pod.metadata.annotations ?? {}));
   const lease = home === undefined ? undefined : await takeLease(id, home);
@@ -52,12 +46,7 @@ export async function attachPod(id: string, place: Place, context: StartContext)
       );
     }
     const state = home === undefined ? undefined : readPodState(home);
-    if (home === undefined || state === undefined)
-      throw new WorkcellError(
-        'cell-not-found',
-        `This user of this machine cannot reach the kubernetes cell "${id}": only the one who started it has its token. If nobody has it any more, remove the cell with: kubectl delete pod --namespace ${namespace} ${name}`,
-        { details: { id, namespace } },
-      );
+    if (home === undefined || state === undefined) throw withoutToken(id, namespace, name);
     // One watch for all cells that this process attaches to.
     const watch = watchPods(client, namespace, keptSelector);
     const followed = followPod(watch, name, { image: '', executorImage: '' });
@@ -77,10 +66,46 @@ export async function attachPod(id: string, place: Place, context: StartContext)
   }
 }
 
-async function findKept(client: ClusterClient, namespace: string, id: string): Promise<Pod | undefined> {
+/** What a running kept cell uses, over a connection of its own. */
+export async function podStats(
+  id: string,
+  place: Place,
+  { signal }: StatsContext,
+): Promise<Observation<'stats'>> {
+  const client = openCluster(place);
+  const namespace = place.namespace ?? client.namespace;
+  const { metadata } = await findKept(client, namespace, id);
+  const { name } = metadata;
+  const home = findPodHome(homeOf(metadata.annotations ?? {}));
+  const state = home === undefined ? undefined : readPodState(home);
+  if (state === undefined) throw withoutToken(id, namespace, name);
+  const wire = await openPodWire(client, { namespace, name }, state, { id, onStatus() {}, signal });
+  const { executor } = wire.reached;
+  try {
+    return await executor.execute<'stats'>({ action: 'stats' }, { signal });
+  } finally {
+    // What was answered counts, also where the connection breaks as it ends.
+    await executor.disconnect().catch(() => {});
+    wire.close();
+  }
+}
+
+function withoutToken(id: string, namespace: string, pod: string): WorkcellError {
+  return new WorkcellError(
+    'cell-not-found',
+    `This user of this machine cannot reach the kubernetes cell "${id}": only the one who started it has its token. If nobody has it any more, remove the cell with: kubectl delete pod --namespace ${namespace} ${pod}`,
+    { details: { id, namespace } },
+  );
+}
+
+async function findKept(client: ClusterClient, namespace: string, id: string): Promise<Pod> {
   for await (const pod of eachOwn(client, namespace, `${idLabel}=${id},${keptSelector}`))
     if (isKept(pod.metadata.labels ?? {})) return pod;
-  return undefined;
+  throw new WorkcellError(
+    'cell-not-found',
+    `There is no kubernetes cell "${id}" in the namespace "${namespace}". You can attach to cells that you start with keepAlive.`,
+    { details: { id, namespace } },
+  );
 }
 
 /** None where nobody names a cluster and this machine knows of none. */

@@ -5,9 +5,9 @@ import { quote } from '../../base/shell-quote.js';
 import { readUntrustedJson } from '../../base/untrusted-json.js';
 import { handshakeMark, handshakeSchema } from '../../cell/server/boot-protocol.js';
 import type { CellSettings } from '../../cell/server/serve-cell.js';
-import { type Cell, type Isolation, WorkcellError } from '../../protocol/index.js';
-import type { StartContext } from '../backend.js';
-import { newToken, reachExecutor } from '../executor-program.js';
+import { type Cell, type Isolation, type Observation, WorkcellError } from '../../protocol/index.js';
+import type { StartContext, StatsContext } from '../backend.js';
+import { executorStats, newToken, reachExecutor } from '../executor-program.js';
 import { type Pausable, pausable } from '../pausable.js';
 import { shipPlugins } from '../shipped-plugins.js';
 import { executorArchive } from './executor-archive.js';
@@ -78,20 +78,27 @@ const keptSchema = z.object({
 
 /** Works in a sandbox whose executor was kept alive. */
 export async function attachToSandbox(given: VendorCell, context: StartContext): Promise<Cell> {
-  const cell = { ...given, sandbox: limited(given.sandbox) };
-  const { output } = await limited(given.sandbox, context.signal).run(
-    `head -c ${mostSettings} ${settingsFile}`,
-  );
+  const kept = await readKept(given.sandbox, context);
+  return workIn({ ...given, sandbox: limited(given.sandbox) }, kept, context);
+}
+
+/** What a running kept cell uses, over a connection of its own. */
+export async function sandboxStats(
+  given: VendorSandbox,
+  { signal }: StatsContext,
+): Promise<Observation<'stats'>> {
+  const { token, tcp } = await readKept(given, { signal });
+  const { url, headers } = await limited(given, signal).address(tcp.port);
+  return executorStats({ url }, { token, headers, signal });
+}
+
+async function readKept(sandbox: VendorSandbox, { signal }: StatsContext): Promise<Reachable> {
+  const { output } = await limited(sandbox, signal).run(`head -c ${mostSettings} ${settingsFile}`);
   const kept = keptSchema.safeParse(readUntrustedJson(output));
-  if (!kept.success)
-    throw new WorkcellError(
-      'cell-not-found',
-      `The sandbox ${cell.sandbox.id} holds no cell that was kept alive.`,
-      {
-        details: { sandbox: cell.sandbox.id },
-      },
-    );
-  return workIn(cell, kept.data, context);
+  if (kept.success) return kept.data;
+  throw new WorkcellError('cell-not-found', `The sandbox ${sandbox.id} holds no cell that was kept alive.`, {
+    details: { sandbox: sandbox.id },
+  });
 }
 
 type Reachable = z.output<typeof keptSchema>;

@@ -40,3 +40,13 @@ export function missingKey(vendor: string, variable: string): WorkcellError {
     `${vendor} wants a key: give apiKey or apiKeyFile, or set ${variable}.`,
   );
 }
+
+export function noCell(vendor: string, sandbox: string, id: string): WorkcellError {
+  return new WorkcellError(
+    'cell-not-found',
+    `${vendor} has no ${sandbox} with the cell "${id}" that was kept alive.`,
+    {
+      details: { id },
+    },
+  );
+}

@@ -102,6 +102,11 @@ describe('when who started it is killed', () => {
     const context = { id: kept, onStatus() {} };
     const found = await kubernetes.attach?.(kept, place, context);
     await refusal(kubernetes.attach?.(kept, place, context) ?? Promise.resolve(), 'cell-in-use');
+    expect(await kubernetes.stats?.(kept, place, {})).toMatchObject({
+      observation: 'stats',
+      processes: expect.any(Number),
+    });
+    await refusal(kubernetes.stats?.('none', place, {}) ?? Promise.resolve(), 'cell-not-found');
     const action = { action: 'run', command: 'cat note', maxOutputBytes: 4096 } as never;
     expect(await found?.executor.execute<'run'>(action)).toMatchObject({ output: 'from before\n' });
     await found?.stop();

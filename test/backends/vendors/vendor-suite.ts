@@ -1,5 +1,6 @@
 /** What every vendor's backend must do against its stand-in, besides the contract. */
 import { afterEach, describe, expect, test } from 'vitest';
+import { loadBackend } from '../../../src/backends/index.js';
 import { attachRuntime, type CreateRuntimeOptions, createRuntime, listCells } from '../../../src/index.js';
 import { refusal, sh } from '../../../src/testing/contract/given.js';
 import { contractSample } from './contract-sample.js';
@@ -30,6 +31,12 @@ export function vendorSuite(
     ({ ...place(key), config: false }) as Parameters<typeof listCells>[0] &
       Parameters<typeof attachRuntime>[1] &
       object;
+  const used = async (id: string) => {
+    const { backend: name, ...rest } = place();
+    const { stats } = await loadBackend(name);
+    if (stats === undefined) throw new Error(`${name} tells of no cell what it uses`);
+    return stats(id, rest, {});
+  };
   const once = (call: keyof Vendor['calls'], fault: ReturnType<Fault> | (() => ReturnType<Fault>)) =>
     vendor().faults.add(({ path, method }) => {
       if (method === 'GET' || !path.includes(calls[call])) return undefined;
@@ -61,6 +68,9 @@ export function vendorSuite(
       const second = await attachRuntime(first.id, where());
       expect(await sh(second, 'pwd; echo $STAGE')).toBe('/tmp\none\n');
       expect(await sh(second, 'env')).not.toContain(vendor().key);
+      // Somebody works in it, and goes on.
+      expect(await used(first.id)).toMatchObject({ observation: 'stats', processes: expect.any(Number) });
+      await refusal(used('x'), 'cell-not-found');
       if (pauses) {
         await second.pause();
         expect(await listCells(where())).toMatchObject([{ id: first.id, status: 'paused' }]);

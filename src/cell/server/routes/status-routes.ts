@@ -16,8 +16,9 @@ export function statusRoutes(app: FastifyInstance, contextOf: ContextOf): void {
 
   app.get('/v1/stats', async (request) => {
     const { executor, calls, counters } = contextOf(request);
+    const cell = executor();
     return {
-      cell: await executor().execute({ action: 'stats' }),
+      cell: await (cell.glance?.() ?? cell.execute({ action: 'stats' })),
       server: {
         uptimeMs: performance.now() - counters.startedAt,
         memoryBytes: process.memoryUsage.rss(),
