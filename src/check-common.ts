@@ -4,6 +4,7 @@ import { WorkcellError } from './protocol/errors.js';
 import { checkKnown } from './protocol/known-keys.js';
 import { didYouMean, nearest } from './protocol/nearest.js';
 import type { StoreOptions } from './runtime/events/open.js';
+import type { AuditLogOptions, AuditStoreOptions } from './runtime/security/index.js';
 
 type Form = 'list' | 'object' | 'any';
 
@@ -23,6 +24,13 @@ const forms: Record<keyof Required<CommonOptions>, Form> = {
   askNetwork: 'any',
   rememberHosts: 'any',
   events: 'object',
+};
+
+const auditOptions: Record<keyof Required<AuditLogOptions> | keyof AuditStoreOptions, true> = {
+  file: true,
+  rotateBytes: true,
+  sync: true,
+  store: true,
 };
 
 const eventOptions: Record<keyof Required<StoreOptions>, true> = {
@@ -46,6 +54,18 @@ export function checkCommon(options: CommonOptions): void {
       `The option "${name}" must be ${form === 'list' ? 'a list: [ … ]' : 'an object: { … }'}.`,
       { details: { option: name } },
     );
+  }
+  const { audit } = options;
+  if (audit !== undefined) {
+    checkKnown('The option "audit"', audit, Object.keys(auditOptions));
+    if (!('store' in audit) && typeof audit.file !== 'string')
+      throw new WorkcellError(
+        'invalid-config',
+        'The option "audit" names no file and no store: give { file }, or { store }.',
+        {
+          details: { option: 'audit' },
+        },
+      );
   }
   if (options.events !== undefined)
     checkKnown('The option "events"', options.events, Object.keys(eventOptions));

@@ -225,9 +225,14 @@ function check(type: string, schema: z.ZodObject, given: unknown): unknown {
   const result = schema.safeParse(given);
   if (result.success) return result.data;
   const accepted = Object.keys(schema.shape);
+  // What is wrong within an option is not mended by another one.
+  const isWithin = result.error.issues.every(
+    ({ path, code }) => path.length > (code === 'unrecognized_keys' ? 0 : 1),
+  );
+  const others = ` Accepted: ${accepted.join(', ') || 'none'}.`;
   throw new WorkcellError(
     'invalid-config',
-    `The options of backend "${type}" are not valid: ${describeIssues(result.error)}.${didYouMean(meantBy(result.error, accepted))} Accepted: ${accepted.length === 0 ? 'none' : accepted.join(', ')}.`,
+    `The options of backend "${type}" are not valid: ${describeIssues(result.error)}.${didYouMean(meantBy(result.error, accepted))}${isWithin ? '' : others}`,
     { details: { backend: type } },
   );
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ActionTable } from './action.js';
+import type { ActionDefinition, ActionTable } from './action.js';
 import { type Action, type ActionName, actions, type Observation } from './actions/index.js';
 import { WorkcellError } from './errors.js';
 import { didYouMean, nearest } from './nearest.js';
@@ -27,11 +27,22 @@ export function parseAction(value: unknown, known: ActionTable = actions): Actio
   if (result.success) return result.data as unknown as Action;
   throw new WorkcellError(
     'invalid-action',
-    `The action "${name}" is not valid: ${describeIssues(result.error)}.`,
+    `The action "${name}" is not valid: ${describeIssues(result.error)}.${meantFields(result.error, definition)}`,
     {
       details: { action: name, issues: result.error.issues.map(({ path, message }) => ({ path, message })) },
     },
   );
+}
+
+/** The fields that there are, for somebody who named another one. */
+function meantFields({ issues }: z.ZodError, { input }: ActionDefinition): string {
+  const unknown = issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : [],
+  );
+  const [first] = unknown;
+  if (first === undefined) return '';
+  const fields = Object.keys(input.shape).filter((field) => field !== 'action');
+  return `${didYouMean(nearest(first, fields))} Accepted: ${fields.join(', ') || 'none'}.`;
 }
 
 /** Whatever an action goes through looks at it by recursion. */

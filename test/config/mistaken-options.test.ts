@@ -36,6 +36,15 @@ test.each([
     { policy: { rules: [{ decision: 'allow', comand: 'npm *' }] } },
     'A rule has "comand", which is not known. Did you mean command?',
   ],
+  [{ audit: './audit.jsonl' }, 'The option "audit" must be an object'],
+  [{ audit: { fil: 'x' } }, 'The option "audit" has "fil", which is not known. Did you mean file?'],
+  [{ audit: { sync: true } }, 'The option "audit" names no file and no store'],
+  [
+    { secrets: { TOKEN: { value: 'a-secret', reach: 'envv' } } },
+    'Secret TOKEN has the reach "envv"; accepted: none, env, network.',
+  ],
+  [{ secrets: { TOKEN: { value: 'a-secret', comands: [] } } }, 'Did you mean commands?'],
+  [{ secrets: { TOKEN: { value: undefined } } }, 'Secret TOKEN has neither a value nor a provider.'],
   [{ network: 'npm' }, 'network: Invalid option: expected one of "none"|"open"|"host"'],
   [{ network: { preset: ['nmp'] } }, 'network.preset.0: Invalid option: expected one of "npm"|'],
   [{ network: { allow: 'example.com' } }, 'network.allow: Invalid input: expected array, received string'],
@@ -44,6 +53,18 @@ test.each([
   const said = await refusal(options);
   expect(said).toMatch(/^invalid-config: /);
   expect(said).toContain(message);
+});
+
+test('a secret that is given as a text is refused without showing it', async () => {
+  const said = await refusal({ secrets: { TOKEN: 'a-secret-text' } });
+  expect(said).toBe(
+    'invalid-config: Secret TOKEN must be an object: { value: … }, or { provider: () => … }.',
+  );
+});
+
+test('what is wrong within an option is not mended by another', async () => {
+  const said = await refusal({ limits: { memory: 1e9 } });
+  expect(said).toMatch(/limits: Unrecognized key: "memory"\.$/);
 });
 
 test('what they meant is accepted, and an option without a value is none', async () => {

@@ -7,6 +7,13 @@ function nested(levels: number): unknown {
   return value;
 }
 
+test('a field that there is not is told with those that there are', () => {
+  const run = () => parseAction({ action: 'run', command: 'ls', timeout: 5 });
+  expect(run).toThrow('Unrecognized key: "timeout". Did you mean timeoutMs? Accepted: command, ');
+  const read = () => parseAction({ action: 'read' });
+  expect(read).toThrow(/^The action "read" is not valid: path: [^.]*\.$/);
+});
+
 test('an action that is nested without end is refused before anything walks through it', () => {
   const run = (levels: number) => () => parseAction({ action: 'run', command: nested(levels) });
   const tooDeep = 'has more than 512 levels';

@@ -2,6 +2,7 @@
 import { type NetworkSecret, WorkcellError } from '../../../protocol/index.js';
 import { definitionOf } from '../analyzers/actions/unfold.js';
 import type { AnalyzeContext, JudgedAction } from '../analyzers/analyzer.js';
+import { checkSecret } from './check-secret.js';
 import { checkPatterns, mayReceive } from './reach.js';
 import { fillReferences, holdsReferences } from './references.js';
 import { createMask, type SecretMask } from './secret-mask.js';
@@ -86,6 +87,7 @@ export async function createSecrets(
         onWarning(`Secret ${JSON.stringify(name)} has a name that no variable can have, so it is not used.`);
         continue;
       }
+      checkSecret(name, entry);
       checkPatterns(entry.commands);
       entries.set(name, entry);
       current.delete(name);
