@@ -41,7 +41,7 @@ const eventOptions: Record<keyof Required<StoreOptions>, true> = {
   drivable: true,
 };
 
-export const commonNames: readonly string[] = Object.keys(forms);
+const commonNames: readonly string[] = Object.keys(forms);
 
 /** Refuses a common option of another form, which would otherwise count for nothing or break far from here. */
 export function checkCommon(options: CommonOptions): void {
