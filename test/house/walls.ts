@@ -48,6 +48,7 @@ export const walls: Record<string, readonly string[]> = {
   ],
   config: ['base', 'protocol', 'backends'],
   'assemble.ts': ['protocol', 'backends', 'runtime', 'config', 'cell/plugins'],
+  'check-common.ts': ['protocol', 'runtime', 'assemble.ts'],
   'log-start.ts': ['protocol', 'runtime', 'config', 'cell/plugins', 'assemble.ts'],
   'cells.ts': ['protocol', 'backends', 'config', 'assemble.ts'],
   'attach-runtime.ts': [
@@ -59,6 +60,7 @@ export const walls: Record<string, readonly string[]> = {
     'assemble.ts',
     'log-start.ts',
     'cells.ts',
+    'check-common.ts',
   ],
   'create-runtime.ts': [
     'protocol',
@@ -68,6 +70,7 @@ export const walls: Record<string, readonly string[]> = {
     'assemble.ts',
     'log-start.ts',
     'cells.ts',
+    'check-common.ts',
   ],
   'index.ts': [
     'protocol',
