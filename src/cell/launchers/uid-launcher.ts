@@ -16,7 +16,7 @@ import { type Isolation, WorkcellError } from '../../protocol/index.js';
 import { makeFifosThrough } from './fifo.js';
 import { createHostLauncher } from './host-launcher.js';
 import type { Launcher, SpawnOptions } from './launcher.js';
-import { readOomKills } from './limits/oom-kills.js';
+import { readOwnOomKills } from './limits/oom-kills.js';
 import { ownedPrefix, sweepAbandoned } from './scratch.js';
 import { spawnObstacle } from './spawn-failure.js';
 import { unreadableCopy } from './unreadable.js';
@@ -155,8 +155,8 @@ function firstVictim(): string[] {
 function oomKills(): number {
   // The kernel uses one version, or shows none.
   return (
-    readOomKills('/sys/fs/cgroup/memory.events') ??
-    readOomKills('/sys/fs/cgroup/memory/memory.oom_control') ??
+    readOwnOomKills('/sys/fs/cgroup/memory.events') ??
+    readOwnOomKills('/sys/fs/cgroup/memory/memory.oom_control') ??
     0
   );
 }

@@ -96,8 +96,9 @@ export function createIn(groups: ControlGroups, limits: Limits): ControlGroup | 
     },
     oomKills: () => (killed === undefined ? 0 : (readOomKills(killed) ?? 0)),
     async remove() {
-      if (killed !== undefined) forgetOomKills(killed);
       await Promise.all([...paths].map(removeGroup));
+      // Last, because an end that is still being looked at would open it again.
+      if (killed !== undefined) forgetOomKills(killed);
     },
   };
 }

@@ -2,7 +2,7 @@
  * How many processes of a control group the kernel killed for want of memory. Every command asks before it runs, so a
  * few files stay open: asking an open one is a single read, which the kernel answers anew each time.
  */
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 
 /** Cells that run commands now need theirs; thousands of idle ones must not take a descriptor each. */
 const mostOpen = 64;
@@ -19,10 +19,22 @@ export function readOomKills(file: string): number | undefined {
   opened.set(file, descriptor);
   try {
     const length = readSync(descriptor, content, 0, content.length, 0);
-    return Number(/^oom_kill (\d+)$/m.exec(content.toString('latin1', 0, length))?.[1] ?? 0);
+    return countIn(content.toString('latin1', 0, length));
   } catch {
     // Its group has gone.
     forgetOomKills(file);
+    return undefined;
+  }
+}
+
+/**
+ * The same for a cell whose programs run as the user of this process: they see what it has open, so nothing stays so.
+ * Undefined when there is no such file.
+ */
+export function readOwnOomKills(file: string): number | undefined {
+  try {
+    return countIn(readFileSync(file, 'latin1'));
+  } catch {
     return undefined;
   }
 }
@@ -33,6 +45,10 @@ export function forgetOomKills(file: string): void {
   if (descriptor === undefined) return;
   opened.delete(file);
   closeSync(descriptor);
+}
+
+function countIn(events: string): number {
+  return Number(/^oom_kill (\d+)$/m.exec(events)?.[1] ?? 0);
 }
 
 function open(file: string): number | undefined {
