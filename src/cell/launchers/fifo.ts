@@ -26,18 +26,23 @@ export function makeFifosThrough(words: readonly string[]): void {
 
 /** Has the first ones made while the caller does something else. Who needs one gets the error. */
 export function prepareFifos(): void {
-  if (ready.length === 0) making ??= makeBatch().catch(() => {});
+  if (ready.length === 0) makeMore().catch(() => {});
 }
 
 /** Puts a new pipe, readable and writable by its owner only, at `path`, which is in a fleeting directory. */
 export async function makeFifo(path: string): Promise<void> {
-  while (ready.length === 0) {
-    making ??= makeBatch();
-    await making;
-  }
+  while (ready.length === 0) await makeMore();
   renameSync(ready.pop() as string, path);
   // If making more in advance fails, the next caller that needs one gets the error.
-  if (ready.length < fewLeft) making ??= makeBatch().catch(() => {});
+  if (ready.length < fewLeft) makeMore().catch(() => {});
+}
+
+/** One batch at a time, for all who wait. What fails at once has ended, too, so that the next caller begins anew. */
+function makeMore(): Promise<void> {
+  making ??= makeBatch().finally(() => {
+    making = undefined;
+  });
+  return making;
 }
 
 async function makeBatch(): Promise<void> {
@@ -58,8 +63,6 @@ async function makeBatch(): Promise<void> {
     throw new WorkcellError('shell-missing', 'Shells need the program "mkfifo"; install coreutils.', {
       cause,
     });
-  } finally {
-    making = undefined;
   }
 }
 
