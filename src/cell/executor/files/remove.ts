@@ -19,31 +19,49 @@ export interface RemoveOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface Removed {
+  readonly path: string;
+  readonly removed: boolean;
+}
+
 /** Removes the entry at the path. Removes a link itself, never its target. */
-export function remove(
-  tree: Tree,
-  path: string,
-  options: RemoveOptions,
-): Promise<{ path: string; removed: boolean }> {
+export function remove(tree: Tree, path: string, options: RemoveOptions): Promise<Removed> {
   return explained('remove', path, async () => {
-    let place: Place;
-    try {
-      place = tree.resolve(path, { follow: false });
-    } catch (error) {
-      if (options.force && isErrno(error, 'ENOENT'))
-        return { path: tree.space.absolute(path), removed: false };
-      throw error;
-    }
-    using target = place;
-    checkNotRoot(target, path, 'removed');
-    const stats = lstatSync(at(target.directory, target.name), { throwIfNoEntry: false });
-    if (stats === undefined && options.force) return { path: target.path, removed: false };
-    if (stats === undefined) throw refusal('ENOENT');
-    if (!stats.isDirectory()) await tree.inOrder(() => unlinkFile(at(target.directory, target.name)));
-    else if (options.recursive) await removeTree(target.directory, target.name, new Pace(options.signal));
-    else await removeDirectory(at(target.directory, target.name));
+    const begun = await tree.inOrder(() => begin(tree, path, options));
+    if ('removed' in begun) return begun;
+    using target = begun;
+    await removeTree(target.directory, target.name, new Pace(options.signal));
     return { path: target.path, removed: true };
   });
+}
+
+/** Removes what goes at once; else returns the tree to remove, which the caller disposes of. */
+async function begin(
+  tree: Tree,
+  path: string,
+  { recursive, force }: RemoveOptions,
+): Promise<Removed | Place> {
+  let target: Place;
+  try {
+    target = tree.resolve(path, { follow: false });
+  } catch (error) {
+    if (force && isErrno(error, 'ENOENT')) return { path: tree.space.absolute(path), removed: false };
+    throw error;
+  }
+  let isTree = false;
+  try {
+    checkNotRoot(target, path, 'removed');
+    const entry = at(target.directory, target.name);
+    const stats = lstatSync(entry, { throwIfNoEntry: false });
+    if (stats === undefined && !force) throw refusal('ENOENT');
+    if (stats === undefined) return { path: target.path, removed: false };
+    isTree = stats.isDirectory() && recursive === true;
+    if (isTree) return target;
+    await (stats.isDirectory() ? removeDirectory(entry) : unlinkFile(entry));
+    return { path: target.path, removed: true };
+  } finally {
+    if (!isTree) target[Symbol.dispose]();
+  }
 }
 
 /** The agent may not remove the directory that holds the cell's files. */

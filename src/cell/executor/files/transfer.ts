@@ -1,5 +1,5 @@
 /** Moves and copies. The result appears under its name at once, or not at all. */
-import { lstatSync } from 'node:fs';
+import { lstatSync, type Stats } from 'node:fs';
 import { Pace } from '../../../base/pace.js';
 import { copyInto } from './copy-tree.js';
 import { at, type Name } from './directory.js';
@@ -25,13 +25,13 @@ export interface Transferred {
 export function move(tree: Tree, from: string, to: string, options: TransferOptions): Promise<Transferred> {
   return transfer(tree, { verb: 'move', from, to, options }, async (source, target, pace) => {
     try {
-      await put(tree, source, target, pace);
+      await put(tree, source, target, options);
       return 0;
     } catch (error) {
       if (!isErrno(error, 'EXDEV')) throw error;
     }
     const files = await copyInPlace(tree, source, target, pace, options);
-    await removeTree(source.directory, source.name, pace);
+    await removeTree(source.directory, source.name, new Pace(undefined));
     return files;
   });
 }
@@ -58,10 +58,9 @@ function transfer(
 ): Promise<Transferred> {
   const { verb, from, to, options } = request;
   return explained(verb, from, async () => {
-    using source = tree.resolve(from, { follow: false });
-    checkNotRoot(source, from, verb === 'move' ? 'moved' : 'copied');
-    const existing = lstatSync(at(source.directory, source.name), { throwIfNoEntry: false });
-    if (existing === undefined) throw refusal('ENOENT');
+    // Sees what the changes before it have done.
+    const [place, existing] = await tree.inOrder(async () => findSource(tree, from, verb));
+    using source = place;
     return await explained(`${verb} to`, to, async () => {
       using target = tree.resolve(to, { follow: false, create: true });
       checkNotRoot(target, to, 'replaced');
@@ -74,6 +73,19 @@ function transfer(
   });
 }
 
+function findSource(tree: Tree, from: string, verb: string): [Place, Stats] {
+  const source = tree.resolve(from, { follow: false });
+  try {
+    checkNotRoot(source, from, verb === 'move' ? 'moved' : 'copied');
+    const existing = lstatSync(at(source.directory, source.name), { throwIfNoEntry: false });
+    if (existing === undefined) throw refusal('ENOENT');
+    return [source, existing];
+  } catch (error) {
+    source[Symbol.dispose]();
+    throw error;
+  }
+}
+
 async function copyInPlace(
   tree: Tree,
   source: Place,
@@ -84,7 +96,7 @@ async function copyInPlace(
   const hidden = hiddenName();
   try {
     const files = await copyInto(source, { directory: target.directory, name: hidden }, pace, options.signal);
-    await put(tree, { directory: target.directory, name: hidden }, target, pace);
+    await put(tree, { directory: target.directory, name: hidden }, target, options);
     return files;
   } catch (error) {
     await removeTree(target.directory, hidden, new Pace(undefined));
@@ -95,14 +107,21 @@ async function copyInPlace(
 type Spot = Pick<Place, 'directory' | 'name'>;
 
 /** Renames. Puts a directory in the way, which a rename does not replace, aside first and removes it after. */
-async function put(tree: Tree, source: Spot, target: Spot, pace: Pace): Promise<void> {
-  const aside = await tree.inOrder(() => exchange(source, target));
-  if (aside !== undefined) await removeTree(target.directory, aside, pace);
+async function put(tree: Tree, source: Spot, target: Spot, { overwrite }: TransferOptions): Promise<void> {
+  const aside = await tree.inOrder(() => exchange(source, target, overwrite));
+  // It is done and nobody can cancel it any more.
+  if (aside !== undefined) await removeTree(target.directory, aside, new Pace(undefined));
 }
 
 /** Returns the name of what was put aside. */
-async function exchange(source: Spot, target: Spot): Promise<Name | undefined> {
+async function exchange(
+  source: Spot,
+  target: Spot,
+  overwrite: boolean | undefined,
+): Promise<Name | undefined> {
   const goal = at(target.directory, target.name);
+  // Another change may have put something there since we looked.
+  if (!overwrite && lstatSync(goal, { throwIfNoEntry: false }) !== undefined) throw refusal('EEXIST');
   try {
     await renameFile(at(source.directory, source.name), goal);
     return undefined;
