@@ -210,7 +210,7 @@ async function start(options: GivenOptions, origin?: Origin): Promise<Runtime> {
       throw error;
     }
   } catch (error) {
-    const { failure, next } = await elsewhere(error, likely, () => choose(demand, early));
+    const { failure, next } = await elsewhere(error, likely, signal, () => choose(demand, early));
     if (next === undefined) report({ status: 'ERROR', level: 'error', message: reasonOf(failure) });
     trusted.release?.();
     await events.close();
@@ -219,15 +219,15 @@ async function start(options: GivenOptions, origin?: Origin): Promise<Runtime> {
   }
 }
 
-/** Where to start when the likely backend cannot, or what to tell. */
+/** Where to start when the likely backend did not, whatever the reason, or what to tell. */
 async function elsewhere(
   error: unknown,
   likely: string | undefined,
+  signal: AbortSignal | undefined,
   choose: () => Promise<string>,
 ): Promise<{ failure?: unknown; next?: string }> {
-  const isRefusal =
-    WorkcellError.isInstance(error) && ['backend-unavailable', 'isolation-too-weak'].includes(error.code);
-  if (likely === undefined || !isRefusal) return { failure: error };
+  const isCancelled = signal?.aborted || (WorkcellError.isInstance(error) && error.code === 'cancelled');
+  if (likely === undefined || isCancelled) return { failure: error };
   try {
     const next = await choose();
     return next === likely ? { failure: error } : { next };

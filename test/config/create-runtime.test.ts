@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { loadBackend } from '../../src/backends/index.js';
-import { type CreateRuntimeOptions, createRuntime, WorkcellError } from '../../src/index.js';
+import { type CreateRuntimeOptions, createRuntime, type ErrorCode, WorkcellError } from '../../src/index.js';
 import { withDirectory } from '../cli/workcell.js';
 
 afterEach(() => {
@@ -70,7 +70,7 @@ test('with none named, the safest backend that can start here is used', async ()
 
 describe('with none named', () => {
   /** A sandbox refuses its first start, as on a machine without namespaces. */
-  async function refusing(code: 'backend-unavailable' | 'isolation-too-weak' | 'spawn-failed') {
+  async function refusing(code: ErrorCode) {
     const sandbox = await loadBackend('sandbox');
     const docker = await loadBackend('docker');
     const start = sandbox.start.bind(sandbox);
@@ -86,7 +86,13 @@ describe('with none named', () => {
     expect([start.mock.calls.length, probe.mock.calls.length]).toEqual([1, 0]);
   });
 
-  test.each(['backend-unavailable', 'isolation-too-weak'] as const)(
+  test.each([
+    'backend-unavailable',
+    'isolation-too-weak',
+    'capability-unsupported',
+    'shell-missing',
+    'invalid-config',
+  ] as const)(
     'the next one starts where the first fails with %s, and the record tells of no error',
     async (code) => {
       const { facts = [], tier } = await (await loadBackend('sandbox')).probe();
@@ -102,6 +108,13 @@ describe('with none named', () => {
       expect(seen.filter((line) => line.startsWith('ERROR'))).toEqual([]);
     },
   );
+
+  test('a start that was cancelled is not tried elsewhere', async () => {
+    const { sandbox } = await refusing('cancelled');
+    const probe = vi.spyOn(sandbox, 'probe');
+    await expect(createRuntime({ config: false })).rejects.toMatchObject({ code: 'cancelled' });
+    expect(probe).not.toHaveBeenCalled();
+  });
 
   test('the error says what each lacks', async () => {
     const { sandbox, docker } = await refusing('backend-unavailable');
