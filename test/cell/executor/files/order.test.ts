@@ -2,7 +2,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
+import { pack } from 'tar-stream';
 import { afterEach, expect, test, vi } from 'vitest';
+import type { Tree } from '../../../../src/cell/executor/files/file-tree.js';
+import { upload } from '../../../../src/cell/executor/files/upload-files.js';
 import { makeScratch } from './scratch.js';
 
 afterEach(() => vi.restoreAllMocks());
@@ -71,4 +74,31 @@ test('who cancels a copy that has already replaced a tree gets it, and nothing h
   expect(await copied).toEqual(['done']);
   expect(readFileSync(target, 'utf8')).toBe('new');
   expect(readdirSync(root).sort()).toEqual(['source', 'target', 'workspace']);
+});
+
+/** Holds the order of changes until the caller lets go. */
+function holdOrder(tree: Tree): () => void {
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  void tree.inOrder(() => held);
+  return goOn;
+}
+
+test.each(['file', 'symlink', 'link'] as const)('a %s of an archive waits for its turn', async (type) => {
+  const { root, tree } = makeScratch();
+  const archive = pack();
+  if (type === 'link') archive.entry({ name: 'first' }, 'first');
+  if (type === 'file') archive.entry({ name: 'member' }, 'member');
+  else archive.entry({ name: 'member', type, linkname: 'first' });
+  archive.finalize();
+  const goOn = holdOrder(tree);
+  const uploaded = upload(tree, '.', archive as AsyncIterable<Buffer>, { format: 'tar' });
+  for (let count = 0; count < 200; count++) await turn();
+  const isThere = () => readdirSync(root).includes('member');
+  expect(isThere()).toBe(false);
+  goOn();
+  await uploaded;
+  expect(isThere()).toBe(true);
 });

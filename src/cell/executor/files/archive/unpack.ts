@@ -21,7 +21,7 @@ export async function unpack(
 ): Promise<Uploaded> {
   using opened = tree.openDirectory(path, { create: true });
   const budget = new Budget(options.limits);
-  const unpacker = new Unpacker(opened.directory, budget);
+  const unpacker = new Unpacker(opened.directory, budget, (change) => tree.inOrder(change));
   const source = new Source(content, budget, options.signal);
   try {
     if (options.format === 'zip') await unpackZip(source.chunks(), unpacker, budget);

@@ -12,16 +12,21 @@ const permissionBits = 0o777;
 /** Gets the members of an archive one by one. */
 export type MemberReceiver = Pick<Unpacker, 'directory' | 'file' | 'symbolicLink' | 'hardLink'>;
 
+type InOrder = (change: () => Promise<void>) => Promise<void>;
+
 export class Unpacker {
   readonly #root: Directory;
   readonly #budget: Budget;
+  readonly #inOrder: InOrder;
   readonly #names = new MemberNames();
   files = 0;
   sizeBytes = 0;
 
-  constructor(root: Directory, budget: Budget) {
+  /** `inOrder`: makes a change of a name when it is its turn. */
+  constructor(root: Directory, budget: Budget, inOrder: InOrder) {
     this.#root = root;
     this.#budget = budget;
+    this.#inOrder = inOrder;
   }
 
   async directory(member: string, mode: number | undefined): Promise<void> {
@@ -47,7 +52,7 @@ export class Unpacker {
         await file.writeLong(chunk);
         this.sizeBytes += chunk.length;
       }
-      await file.commit(name, { mode: (mode || 0o644) & permissionBits });
+      await this.#inOrder(() => file.commit(name, { mode: (mode || 0o644) & permissionBits }));
       this.files++;
     } finally {
       if (parent !== this.#root) parent.close();
@@ -59,7 +64,7 @@ export class Unpacker {
     const names = this.#names.symbolicLink(member, target);
     const name = names.at(-1) as string;
     await this.#inParent(names, (parent) =>
-      putInPlace(parent, name, (hidden) => symlinkSync(target, at(parent, hidden))),
+      this.#inOrder(() => putInPlace(parent, name, (hidden) => symlinkSync(target, at(parent, hidden)))),
     );
     this.files++;
   }
@@ -74,7 +79,9 @@ export class Unpacker {
       const stats = lstatSync(at(source, targetName), { throwIfNoEntry: false });
       if (!stats?.isFile()) throw noFile(member, target);
       await this.#inParent(names, (parent) =>
-        putInPlace(parent, name, (hidden) => linkSync(at(source, targetName), at(parent, hidden))),
+        this.#inOrder(() =>
+          putInPlace(parent, name, (hidden) => linkSync(at(source, targetName), at(parent, hidden))),
+        ),
       );
     });
     this.files++;
