@@ -12,6 +12,8 @@ import type { Place } from './resolve-beneath.js';
 const openLevels = 64;
 const maxRounds = 10_000;
 const batch = 64;
+/** How many names of one tree are taken away at once. */
+const lanes = 2;
 
 export interface RemoveOptions {
   readonly recursive?: boolean | undefined;
@@ -123,16 +125,17 @@ async function emptyBelow(
   await tryRemoveDirectory(directory, name);
 }
 
-/** Several at once, because each takes a round through the pool. Returns the names of directories. */
+/** Two at once, because each takes a round through the pool. Returns the names of directories. */
 async function unlinkAll(directory: Directory, entries: readonly Entry[]): Promise<Name[]> {
-  const outcomes = await Promise.allSettled(
-    entries.map(async ({ name, isDirectory }) => !isDirectory && (await tryUnlink(directory, name))),
-  );
-  return entries.flatMap(({ name }, index) => {
-    const outcome = outcomes[index];
-    if (outcome?.status === 'rejected') throw outcome.reason;
-    return outcome?.value ? [] : [name];
-  });
+  const left = entries.values();
+  const directories: Name[] = [];
+  const work = async () => {
+    for (const { name, isDirectory } of left)
+      if (isDirectory || !(await tryUnlink(directory, name))) directories.push(name);
+  };
+  const outcomes = await Promise.allSettled(Array.from({ length: lanes }, work));
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  return directories;
 }
 
 /** True when it removed the name; false when that is a directory. */

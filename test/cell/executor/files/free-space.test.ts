@@ -24,10 +24,24 @@ import { NewFile } from '../../../../src/cell/executor/files/new-file.js';
 import { upload } from '../../../../src/cell/executor/files/upload-files.js';
 import { makeScratch, type Scratch } from './scratch.js';
 
+/** The real ones, which a test can hold up as a program that writes does. */
+const unlinks = vi.hoisted(() => ({ before: undefined as ((path: unknown) => Promise<void>) | undefined }));
+vi.mock('node:fs/promises', async (load) => {
+  const real = await load<typeof import('node:fs/promises')>();
+  const unlink: typeof real.unlink = async (path) => {
+    await unlinks.before?.(path);
+    return real.unlink(path);
+  };
+  return { ...real, unlink };
+});
+
 const long = Buffer.alloc(9 << 20, 1);
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'workcell-test-'));
+});
+afterEach(() => {
+  unlinks.before = undefined;
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -135,6 +149,45 @@ for (const [what, change] of Object.entries(changes))
     expect(contents(scratch.root)).not.toEqual(before);
     expect(readdirSync(scratch.root, { recursive: true }).join()).not.toContain('.workcell-');
   });
+
+/** Has every call to take the name of a file away wait. Tells how many do at once. */
+function holdUnlinks(): { waiting: () => number; goOn: () => void } {
+  const held: (() => void)[] = [];
+  let isHeld = true;
+  unlinks.before = async (path) => {
+    if (isHeld && String(path).includes('/file-')) await new Promise<void>((resolve) => held.push(resolve));
+  };
+  return {
+    waiting: () => held.length,
+    goOn() {
+      isHeld = false;
+      for (const resolve of held) resolve();
+    },
+  };
+}
+
+test('a tree takes two threads of the pool, and many trees leave one free', async () => {
+  const { root, act } = makeScratch();
+  const trees = ['one', 'two', 'three'];
+  for (const name of trees) {
+    mkdirSync(join(root, name));
+    for (let count = 0; count < 10; count++) writeFileSync(join(root, name, `file-${count}`), '');
+  }
+  const { waiting, goOn } = holdUnlinks();
+  const remove = (path: string) => act({ action: 'remove', path, recursive: true });
+  const first = remove('one');
+  await vi.waitUntil(() => waiting() >= 2);
+  await turns();
+  expect(waiting()).toBe(2);
+  const others = ['two', 'three'].map(remove);
+  const most = Number(process.env.UV_THREADPOOL_SIZE ?? 4) - 1;
+  await vi.waitUntil(() => waiting() >= most);
+  await turns();
+  expect(waiting()).toBe(most);
+  goOn();
+  await Promise.all([first, ...others]);
+  expect(readdirSync(root)).toEqual(['workspace']);
+});
 
 test('writes and appends at once take place one after the other', async () => {
   const { root, act } = makeScratch();
