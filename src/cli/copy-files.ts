@@ -32,7 +32,7 @@ export async function copyIn(
     const counted = count(content, format === undefined ? stats.size : undefined, onBytes);
     return await runtime.files.upload(counted, target, { format, mode: stats.mode & 0o777, signal });
   } finally {
-    tree.close();
+    await tree.close();
   }
 }
 
@@ -54,7 +54,7 @@ export async function copyOut(
       ? await upload(tree, '.', content, { format: 'tar', signal })
       : await upload(tree, posix.basename(target), content, { mode: mode & 0o777, signal });
   } finally {
-    tree.close();
+    await tree.close();
   }
 }
 

@@ -94,7 +94,7 @@ export function createExecutor(
         await processes.close();
         await launcher.close();
         outputs.close();
-        tree.close();
+        await tree.close();
         if (scratch !== undefined) removeTree(scratch);
       })();
       return closing;

@@ -39,15 +39,20 @@ export class Tree {
 
   /** Where walks start. The tree may close it at any time, so nothing that waits may hold on to it. */
   get root(): Directory {
-    if (this.#root === undefined)
-      throw new WorkcellError('runtime-closed', 'The cell is closed; start a new one.');
+    if (this.#root === undefined) throw closedError();
     if (this.#root.isRemoved()) this.#reopen(this.#root);
     return this.#root;
   }
 
-  /** Changes one after the other, so that none replaces what another has looked at. One change must not wait for another. */
+  /**
+   * Changes one after the other, so that none replaces what another has looked at. One change must not wait for another.
+   * Those whose turn comes when the tree is closed are refused.
+   */
   inOrder<Result>(change: () => Promise<Result>): Promise<Result> {
-    const changed = this.#lastChange.then(change);
+    const changed = this.#lastChange.then(() => {
+      if (this.closed.aborted) throw closedError();
+      return change();
+    });
     this.#lastChange = changed.catch(() => {});
     return changed;
   }
@@ -85,11 +90,12 @@ export class Tree {
     });
   }
 
-  /** Releases the root and ends what watches it. Succeeds when called twice. */
-  close(): void {
+  /** Releases the root and ends what watches it. Resolves after the change that has begun. Succeeds when called twice. */
+  async close(): Promise<void> {
     this.#closing.abort();
     this.#root?.close();
     this.#root = undefined;
+    await this.#lastChange;
   }
 
   /** Removing the workspace and creating it again makes a new directory under the old name. */
@@ -98,6 +104,10 @@ export class Tree {
     removed.close();
     this.#root = opened;
   }
+}
+
+function closedError(): WorkcellError {
+  return new WorkcellError('runtime-closed', 'The cell is closed; start a new one.');
 }
 
 function open(root: string, follow: boolean): Directory {

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { pack } from 'tar-stream';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { Tree } from '../../../../src/cell/executor/files/file-tree.js';
+import { createExecutor } from '../../../../src/cell/executor/create-executor.js';
+import { Tree } from '../../../../src/cell/executor/files/file-tree.js';
 import { upload } from '../../../../src/cell/executor/files/upload-files.js';
+import { createHostLauncher } from '../../../../src/cell/launchers/host-launcher.js';
 import { makeScratch } from './scratch.js';
 
 afterEach(() => vi.restoreAllMocks());
@@ -101,4 +103,46 @@ test.each(['file', 'symlink', 'link'] as const)('a %s of an archive waits for it
   goOn();
   await uploaded;
   expect(isThere()).toBe(true);
+});
+
+test('a tree closes after the change that has begun, and refuses those in line', async () => {
+  const { root, tree, act } = makeScratch();
+  for (const name of ['file', 'from']) writeFileSync(join(root, name), 'old');
+  const goOn = holdOrder(tree);
+  await turn();
+  const changed = outcomes([
+    act({ action: 'remove', path: 'file' }),
+    act({ action: 'move', from: 'from', to: 'to' }),
+    act({ action: 'write', path: 'file', content: 'new' }),
+  ]);
+  const seen: string[] = [];
+  const closed = tree.close().then(() => seen.push('closed'));
+  await turn();
+  seen.push('goes on');
+  goOn();
+  expect(await changed).toEqual(['runtime-closed', 'runtime-closed', 'runtime-closed']);
+  await closed;
+  expect(seen).toEqual(['goes on', 'closed']);
+  expect(readdirSync(root).sort()).toEqual(['file', 'from', 'workspace']);
+  expect(readFileSync(join(root, 'file'), 'utf8')).toBe('old');
+});
+
+test('a cell has stopped when the change that has begun has ended', async () => {
+  const { root } = makeScratch();
+  const launcher = createHostLauncher({ workspace: root, environment: {} });
+  const executor = createExecutor(launcher);
+  const closing = vi.spyOn(Tree.prototype, 'close');
+  const inOrder = vi.spyOn(Tree.prototype, 'inOrder');
+  await executor.execute({ action: 'write', path: 'file', content: 'text' } as never);
+  const goOn = holdOrder(inOrder.mock.contexts[0] as Tree);
+  let isClosed = false;
+  const closed = executor.close().then(() => {
+    isClosed = true;
+  });
+  await vi.waitUntil(() => closing.mock.calls.length > 0);
+  await turn();
+  await turn();
+  expect(isClosed).toBe(false);
+  goOn();
+  await closed;
 });
