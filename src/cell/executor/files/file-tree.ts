@@ -39,20 +39,15 @@ export class Tree {
 
   /** Where walks start. The tree may close it at any time, so nothing that waits may hold on to it. */
   get root(): Directory {
-    if (this.#root === undefined) throw closedError();
+    if (this.#root === undefined)
+      throw new WorkcellError('runtime-closed', 'The cell is closed; start a new one.');
     if (this.#root.isRemoved()) this.#reopen(this.#root);
     return this.#root;
   }
 
-  /**
-   * Changes one after the other, so that none replaces what another has looked at. One change must not wait for another.
-   * Those whose turn comes when the tree is closed are refused.
-   */
+  /** Changes one after the other, so that none replaces what another has looked at. One change must not wait for another. */
   inOrder<Result>(change: () => Promise<Result>): Promise<Result> {
-    const changed = this.#lastChange.then(() => {
-      if (this.closed.aborted) throw closedError();
-      return change();
-    });
+    const changed = this.#lastChange.then(change);
     this.#lastChange = changed.catch(() => {});
     return changed;
   }
@@ -90,7 +85,7 @@ export class Tree {
     });
   }
 
-  /** Releases the root and ends what watches it. Resolves after the change that has begun. Succeeds when called twice. */
+  /** Releases the root and ends what watches it. Resolves after the changes in line. Succeeds when called twice. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#root?.close();
@@ -104,10 +99,6 @@ export class Tree {
     removed.close();
     this.#root = opened;
   }
-}
-
-function closedError(): WorkcellError {
-  return new WorkcellError('runtime-closed', 'The cell is closed; start a new one.');
 }
 
 function open(root: string, follow: boolean): Directory {

@@ -105,7 +105,7 @@ test.each(['file', 'symlink', 'link'] as const)('a %s of an archive waits for it
   expect(isThere()).toBe(true);
 });
 
-test('a tree closes after the change that has begun, and refuses those in line', async () => {
+test('a tree closes after the changes in line, and refuses those that have yet to look for their file', async () => {
   const { root, tree, act } = makeScratch();
   for (const name of ['file', 'from']) writeFileSync(join(root, name), 'old');
   const goOn = holdOrder(tree);
