@@ -4,6 +4,9 @@ _most_audio_bytes = 25 * 1024 * 1024
 _most_answer_bytes = 1000000
 _most_frames = 32
 _answer_seconds = 120
+_film_seconds = 600
+# Of films alone: playlists and lists of pieces name other files, which the model would see.
+_films = 'mov,matroska,avi,mpeg,mpegts,mpegvideo,flv,asf,ogg,gif,ivf,h264,hevc'
 _image_marks = [(b'\x89PNG\r\n\x1a\n', 'png'), (b'\xff\xd8\xff', 'jpeg'), (b'GIF8', 'gif')]
 
 
@@ -13,10 +16,26 @@ def _endpoint(skill):
     if not key and not address:
         raise _Refused('%s asks a model, and none is named. Set OPENAI_API_KEY, and for an endpoint other than '
                        'OpenAI\'s OPENAI_BASE_URL, in the environment of the cell.' % skill)
-    return (address or 'https://api.openai.com/v1').rstrip('/'), key
+    key = (key or '').strip()
+    # The library names a header that it refuses, whole.
+    if not all('!' <= letter <= '~' for letter in key):
+        raise _Refused('OPENAI_API_KEY is no key: it holds a space, a line break or another letter that no key has.')
+    return (address or 'https://api.openai.com/v1').strip().rstrip('/'), key
+
+
+def _why(failure):
+    # In words of the system alone: the library shows whole addresses, and an address may hold a password.
+    import socket
+    reason = getattr(failure, 'reason', failure)
+    if isinstance(reason, socket.timeout):
+        return 'it did not answer in time.'
+    if isinstance(reason, OSError) and reason.strerror:
+        return reason.strerror
+    return 'it broke off, or OPENAI_BASE_URL is no address.'
 
 
 def _ask(skill, path, body, content_type):
+    from http.client import HTTPException
     from urllib import error, request
 
     class Stay(request.HTTPRedirectHandler):
@@ -27,7 +46,7 @@ def _ask(skill, path, body, content_type):
     address, key = _endpoint(skill)
     headers = {'Content-Type': content_type}
     if key:
-        headers['Authorization'] = 'Bearer ' + key.strip()
+        headers['Authorization'] = 'Bearer ' + key
     try:
         asked = request.Request(address + path, data=body, headers=headers, method='POST')
         with request.build_opener(Stay).open(asked, timeout=_answer_seconds) as answer:
@@ -36,8 +55,8 @@ def _ask(skill, path, body, content_type):
         # What an endpoint says of a key may show a part of it.
         failure.close()
         raise _Refused('The model of %s answered with status %d.' % (skill, failure.code))
-    except (error.URLError, ValueError, OSError) as failure:
-        raise _Refused('The model of %s cannot be reached: %s' % (skill, getattr(failure, 'reason', failure)))
+    except (HTTPException, ValueError, OSError) as failure:
+        raise _Refused('The model of %s cannot be reached: %s' % (skill, _why(failure)))
     if len(text) > _most_answer_bytes:
         raise _Refused('The answer of the model of %s is too long.' % skill)
     try:
@@ -86,20 +105,38 @@ def _told(skill, task, path, content):
 
 
 def _frames(path, interval, folder):
-    import shutil, subprocess
+    import shutil
     program = shutil.which('ffmpeg')
     if program is None:
         raise _Refused('parse_video needs the program ffmpeg, which is not installed here. Install the package ffmpeg.')
     chosen = "select='not(mod(n,%d))',setpts=N/FRAME_RATE/TB,scale='min(1024,iw)':-2" % interval
-    ended = subprocess.run([program, '-nostdin', '-v', 'error', '-protocol_whitelist', 'file', '-i', 'file:' + path,
-                            '-vf', chosen, '-frames:v', str(_most_frames), os.path.join(folder, '%04d.jpg')],
-                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
+    code, said = _film_program([program, '-nostdin', '-v', 'error', '-protocol_whitelist', 'file', '-format_whitelist', _films,
+                                '-i', 'file:' + path, '-vf', chosen, '-frames:v', str(_most_frames),
+                                os.path.join(folder, '%04d.jpg')])
     names = sorted(os.listdir(folder))
-    if ended.returncode != 0 or not names:
-        raise _Refused('%s cannot be read as a film: %s' % (path, ended.stdout.decode('utf-8', 'replace')[-500:].strip()))
+    if code != 0 or not names:
+        raise _Refused('%s cannot be read as a film: %s' % (path, said.decode('utf-8', 'replace').strip()))
     for name in names:
-        with open(os.path.join(folder, name), 'rb') as file:
-            yield name, file.read()
+        yield name, _bytes(os.path.join(folder, name), _most_image_bytes)[1]
+
+
+def _film_program(command):
+    import subprocess, threading
+    late = []
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as running:
+        timer = threading.Timer(_film_seconds, lambda: (late.append(True), running.kill()))
+        timer.start()
+        said = b''
+        try:
+            for piece in iter(lambda: running.stdout.read(4096), b''):
+                said = (said + piece)[-500:]
+            running.wait()
+        finally:
+            timer.cancel()
+            running.kill()
+    if late:
+        raise _Refused('The film takes too long to read.')
+    return running.returncode, said
 
 
 @_skill

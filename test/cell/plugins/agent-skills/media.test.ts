@@ -11,14 +11,22 @@ import { openSkillsCell, type SkillsCell } from './cell.js';
 
 const key = 'sk-a-key-of-the-tests';
 const asked: { path: string; authorization: string | undefined; type: string; body: Buffer }[] = [];
-let answer: (path: string) => { status?: number; body: unknown; headers?: Record<string, string> };
+let answer: (path: string) => {
+  status?: number;
+  body: unknown;
+  headers?: Record<string, string>;
+  cut?: true;
+};
 
 const server = createServer(async (request, response) => {
   const { authorization, 'content-type': type = '' } = request.headers;
   const path = request.url ?? '';
   asked.push({ path, authorization, type, body: await buffer(request) });
-  const { status = 200, body, headers = {} } = answer(path);
-  response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
+  const { status = 200, body, headers = {}, cut } = answer(path);
+  response.writeHead(status, headers);
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  if (cut) response.write(text, () => response.destroy());
+  else response.end(text);
 });
 const place = mkdtempSync(join(tmpdir(), 'media-'));
 let address: string;
@@ -32,6 +40,9 @@ const png = Buffer.from(
 const ffmpeg = `#!/bin/sh
 for last; do :; done
 echo "$*" > "$(dirname "$0")/called"
+case "$*" in *endless*) exec sleep 1000;; esac
+case "$*" in *vast*) truncate -s 21M "$(dirname "$last")/0001.jpg"; exit;; esac
+case "$*" in *wordy*) yes 'a line of an error' | head -c 3000000; exit 1;; esac
 case "$*" in *broken*) echo 'Invalid data found' >&2; exit 1;; esac
 printf '\\377\\330\\377first' > "$(dirname "$last")/0001.jpg"
 printf '\\377\\330\\377second' > "$(dirname "$last")/0002.jpg"
@@ -74,7 +85,15 @@ describe('with an endpoint that variables name', () => {
     });
     workspace = await cell.python('import os; print(os.getcwd())');
     await cell.runtime.write('dot.png', png);
-    for (const name of ['talk.mp3', 'film.mp4', 'broken.mp4', 'notes.txt'])
+    for (const name of [
+      'talk.mp3',
+      'film.mp4',
+      'broken.mp4',
+      'endless.mp4',
+      'wordy.mp4',
+      'vast.mp4',
+      'notes.txt',
+    ])
       await cell.runtime.write(name, `in ${name}`);
   });
   afterAll(() => cell?.[Symbol.asyncDispose]());
@@ -124,9 +143,9 @@ describe('with an endpoint that variables name', () => {
     const frames = seen.map((data = '') => Buffer.from(data, 'base64').subarray(3).toString());
     expect(frames).toEqual(['first', 'second']);
     const called = await cell.python(`print(open("${place}/bin/called").read())`);
-    expect(called).toContain(
-      `-protocol_whitelist file -i file:${workspace}/film.mp4 -vf select='not(mod(n,25))'`,
-    );
+    expect(called).toMatch(/-protocol_whitelist file -format_whitelist mov,[a-z0-9,]+ -i file:/);
+    expect(called).not.toMatch(/concat|hls|image2/);
+    expect(called).toContain(` -i file:${workspace}/film.mp4 -vf select='not(mod(n,25))'`);
     expect(called).toContain('-frames:v 32 ');
   });
 
@@ -135,6 +154,7 @@ describe('with an endpoint that variables name', () => {
     ['parse_image("notes.txt")', '/notes.txt is no image that a model takes: PNG, JPEG, GIF or WebP.'],
     ['parse_video("film.mp4", frame_interval=0)', 'frame_interval must be at least 1.'],
     ['parse_video("broken.mp4")', '/broken.mp4 cannot be read as a film: Invalid data found'],
+    ['parse_video("vast.mp4")', '/0001.jpg is larger than 20 MB.'],
     ['open("large", "wb").truncate(21 << 20); parse_image("large")', '/large is larger than 20 MB.'],
   ])('%s is refused before anybody is asked', async (code, reason) => {
     expect(await cell.python(code)).toMatch(new RegExp(`^ERROR: .*${reason.replaceAll(/[.()]/g, '\\$&')}`));
@@ -154,6 +174,39 @@ describe('with an endpoint that variables name', () => {
     answer = () => given;
     expect(await cell.python('parse_image("dot.png")')).toBe(`ERROR: ${reason}`);
     expect(asked.length).toBe(1);
+  });
+
+  test.each([
+    ['a key with a line break', { OPENAI_API_KEY: 'sk-first\nsk-second' }, 'OPENAI_API_KEY is no key'],
+    ['a key of other letters', { OPENAI_API_KEY: 'sk-fírst' }, 'OPENAI_API_KEY is no key'],
+    ['a password in the address', { OPENAI_BASE_URL: 'http://me:sk-first@127.0.0.1/v1' }, 'broke off'],
+    ['no address at all', { OPENAI_BASE_URL: 'sk-first' }, 'broke off'],
+  ])('%s is refused in words that do not have it', async (_, variables, reason) => {
+    const told = await cell.python(
+      `from unittest import mock\nwith mock.patch.dict(os.environ, ${JSON.stringify(variables)}): parse_image("dot.png")`,
+    );
+    expect(told).toMatch(new RegExp(`^ERROR: .*${reason}`));
+    expect(told).not.toMatch(/sk-/);
+    expect(asked).toEqual([]);
+  });
+
+  test('an answer that breaks off is told as one', async () => {
+    answer = () => ({ body: 'short', cut: true });
+    expect(await cell.python('parse_image("dot.png")')).toMatch(
+      /^ERROR: The model of parse_image cannot be reached: it broke off/,
+    );
+  });
+
+  test('a film that takes too long is given up', async () => {
+    const code = 'import agentskills; agentskills._film_seconds = 0\nparse_video("endless.mp4")';
+    expect(await cell.python(code)).toBe('ERROR: The film takes too long to read.');
+    await cell.python('agentskills._film_seconds = 600');
+  });
+
+  test('of many words of the program for films only the last are kept', async () => {
+    const told = await cell.python('parse_video("wordy.mp4")');
+    expect(told).toMatch(/^ERROR: .*cannot be read as a film: /);
+    expect(told.length).toBeLessThan(700);
   });
 
   test('without a model, or without the program for films, they say how to get it', async () => {
