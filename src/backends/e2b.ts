@@ -29,6 +29,8 @@ type Where = z.output<z.ZodObject<typeof place>>;
 
 /** So long a sandbox outlives a program that died; one that works in it extends it. */
 const graceMs = 300_000;
+/** A connection prolongs a life that is shorter, and shortens none. */
+const lookMs = 1000;
 const commandMs = 120_000;
 /** In characters. Programs of a kept cell can have a say in what a shell prints, and the client keeps all of it. */
 const mostOutput = 4 * 1024 * 1024;
@@ -80,7 +82,7 @@ export default defineBackend({
     return attachToSandbox({ backend: 'e2b', sandbox, env: {}, keepAlive: true }, context);
   },
 
-  stats: async (id, where, context) => sandboxStats(await find(id, where), context),
+  stats: async (id, where, context) => sandboxStats(await find(id, where, lookMs), context),
 
   async list(where) {
     const { sdk, connection } = await open(where);
@@ -111,17 +113,16 @@ async function open({ apiUrl, sandboxUrl, domain, ...given }: Where) {
   return { sdk, connection };
 }
 
-/** Connects to a kept cell. */
-async function find(id: string, where: Where): Promise<VendorSandbox> {
+/** Connects to a kept cell, which lives at least so long from now on: by default, as long as when it was made. */
+async function find(id: string, where: Where, leastMs?: number): Promise<VendorSandbox> {
   const { sdk, connection } = await open(where);
   const found = (await listKept(sdk, connection)).find(({ metadata }) => metadata[idLabel] === id);
   if (found === undefined) throw noCell('E2B', 'sandbox', id);
   const livesMs = Number(found.metadata[keptLabel]) || graceMs;
-  const sandbox = await sdk.Sandbox.connect(found.sandboxId, { ...connection, timeoutMs: livesMs }).catch(
-    (error: unknown) => {
-      throw translate(sdk, error);
-    },
-  );
+  const lasts = { ...connection, timeoutMs: leastMs ?? livesMs };
+  const sandbox = await sdk.Sandbox.connect(found.sandboxId, lasts).catch((error: unknown) => {
+    throw translate(sdk, error);
+  });
   return asVendor(sdk, sandbox, where, livesMs);
 }
 

@@ -30,3 +30,10 @@ export function unknownTemplate(name: string, known: readonly string[]): Workcel
     { details: { template: name } },
   );
 }
+
+/** For one who looked at a cell while it ran. */
+export function pausedMeanwhile(id: string): WorkcellError {
+  return new WorkcellError('cell-in-use', `The cell ${id} pauses now; it has no figures then.`, {
+    details: { cell: id },
+  });
+}

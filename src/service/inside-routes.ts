@@ -15,7 +15,9 @@ export function insideRoutes(scope: FastifyInstance, { cells, log }: ServicePart
     const { tenant, id, state } = asked(neededInside(request));
     // Waking a cell is a change.
     if (state === 'paused') asked('user');
-    const { context, done } = await cells.use(tenant, id);
+    // Figures, asked for again and again, must not keep a cell from becoming idle.
+    const looks = request.routeOptions.url?.endsWith('/:cell/v1/stats') ?? false;
+    const { context, done } = await (looks ? cells.look(tenant, id) : cells.use(tenant, id));
     whenOver(request, reply, done);
     contexts.set(request, context);
     void reply.header(instanceHeader, context.info.instance);

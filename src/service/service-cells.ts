@@ -4,7 +4,7 @@ import type { Runtime } from '../index.js';
 import { WorkcellError } from '../protocol/index.js';
 import type { changeCellSchema, FirstFiles } from '../protocol/service-wire.js';
 import { AskedBefore, type AskedRequest, type Created, findCell, namedBefore } from './asked-before.js';
-import { isGone, lost, stillThere, unknownTemplate } from './cell-errors.js';
+import { isGone, lost, pausedMeanwhile, stillThere, unknownTemplate } from './cell-errors.js';
 import { CellPool, type Spare } from './cell-pool.js';
 import type { ServiceLimits } from './cell-quotas.js';
 import { type CellChange, CellRecords } from './cell-records.js';
@@ -14,7 +14,7 @@ import { CellTimes } from './cell-times.js';
 import { type UsageRow, usageOf } from './cell-usage.js';
 import { FairQueue } from './fair-queue.js';
 import { fillWorkspace } from './first-files.js';
-import { type CellInUse, enter, type LiveCell, openLive } from './live-cells.js';
+import { type CellInUse, enter, type LiveCell, lookInto, openLive } from './live-cells.js';
 import { type AskedCell, changedFields, newRecord } from './new-record.js';
 import type { RuntimeSource } from './runtime-source.js';
 import type { SavedCheckpoints } from './saved-checkpoints.js';
@@ -266,6 +266,25 @@ export class ServiceCells {
     const ready = state === 'running' && !this.#turns.has(id) ? this.#live.get(id) : undefined;
     const live = ready ?? (await this.#turns.take(id, () => this.#wake(id)));
     return enter(live);
+  }
+
+  /** The same for a request that only looks at the cell: it does not count as a use, unless it wakes the cell. */
+  async look(tenant: string, cell: string): Promise<CellInUse> {
+    const { id, state, usedAt } = this.get(tenant, cell);
+    if (state !== 'running') return this.use(tenant, id);
+    const ready = this.#turns.has(id) ? undefined : this.#live.get(id);
+    if (ready !== undefined) return lookInto(ready);
+    return this.#turns.take(id, async () => {
+      const { state: now } = this.#records.known(id);
+      if (now === 'paused') throw pausedMeanwhile(id);
+      const isNew = !this.#live.has(id);
+      const live = await this.#wake(id);
+      if (isNew) {
+        live.usedAt = usedAt;
+        this.#times.watch(id);
+      }
+      return lookInto(live);
+    });
   }
 
   /** Leaves every cell as it is, for the next process. */

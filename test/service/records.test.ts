@@ -159,18 +159,21 @@ test('somebody who follows a long record leaves others their turn', async () => 
   expect(turns).toBeGreaterThan(3);
 });
 
-test('a look at what a cell uses needs no lease and is in no record', async () => {
+test('a look at what a cell uses needs no lease, is in no record and counts as no use', async () => {
   const { key: apiKey } = await operator.createKey({ tenant: 'looked', role: 'admin' });
   await using runtime = await createRuntime({ backend: 'service', config: false, url, apiKey });
   await runtime.run('sleep 1000 & cd /tmp');
-  const { id } = await new ServiceClient({ url, apiKey }).get(runtime.id);
+  const client = new ServiceClient({ url, apiKey });
+  const { id } = await client.get(runtime.id);
   const before = (await get(`/v1/records/${id}`, apiKey)).body;
+  const { usedAt } = await client.get(id);
   const used = await backend.stats?.(runtime.id, { url, apiKey }, {});
   expect(used).toMatchObject({
     observation: 'stats',
     processes: expect.any(Number),
     memoryBytes: expect.any(Number),
   });
+  expect((await client.get(id)).usedAt).toBe(usedAt);
   expect((await get(`/v1/records/${id}`, apiKey)).body).toEqual(before);
   expect((await runtime.run('pwd')).output).toBe('/tmp\n');
   await expect(backend.stats?.('none', { url, apiKey }, {})).rejects.toMatchObject({

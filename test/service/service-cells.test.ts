@@ -192,6 +192,39 @@ test.each(['pause', 'end'] as const)(
   },
 );
 
+test.each([false, true])(
+  'looks do not keep a cell from becoming idle (connection lost: %s)',
+  async (isLost) => {
+    vi.useFakeTimers();
+    const cells = await open();
+    const { record } = await cells.create(tenant, asked({ idleMs: 5000 }));
+    for (let seconds = 0; seconds < 4; seconds++) {
+      await vi.advanceTimersByTimeAsync(1000);
+      if (isLost) there.get(record.id)?.lose();
+      const { context, done } = await cells.look(tenant, record.id);
+      expect(context).toBeDefined();
+      done();
+    }
+    await vi.advanceTimersByTimeAsync(1500);
+    expect(cells.get(tenant, record.id).state).toBe('paused');
+  },
+);
+
+test('a look at a cell that pauses does not wake it', async () => {
+  const cells = await open();
+  const { record } = await cells.create(tenant, asked());
+  let go = () => {};
+  failing.pause = new Promise((resolve) => {
+    go = resolve;
+  });
+  const pausing = cells.pause(tenant, record.id);
+  const looking = cells.look(tenant, record.id);
+  go();
+  await pausing;
+  await expect(looking).rejects.toMatchObject({ code: 'cell-in-use' });
+  expect(cells.get(tenant, record.id).state).toBe('paused');
+});
+
 test('a broken connection does not make a used cell idle', async () => {
   vi.useFakeTimers();
   const cells = await open();

@@ -48,18 +48,24 @@ export class E2bStandIn implements Cloud {
   }
 
   async left(): Promise<string[]> {
-    const listed = (await (await this.#ask('GET', '/v2/sandboxes?limit=100')).json()) as {
+    const listed = (await (await this.ask('GET', '/v2/sandboxes?limit=100')).json()) as {
       sandboxID: string;
     }[];
     return listed.map(({ sandboxID }) => sandboxID);
   }
 
   async end(id: string): Promise<void> {
-    await this.#ask('DELETE', `/sandboxes/${id}`);
+    await this.ask('DELETE', `/sandboxes/${id}`);
   }
 
-  #ask(method: string, path: string): Promise<Response> {
-    return fetch(`${this.#inner.url}${path}`, { method, headers: { 'x-api-key': this.key } });
+  /** Asks it as another program with the key does. */
+  ask(method: string, path: string, body?: object): Promise<Response> {
+    const headers = { 'x-api-key': this.key, ...(body && { 'content-type': 'application/json' }) };
+    return fetch(`${this.#inner.url}${path}`, {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    });
   }
 
   #pass(request: IncomingMessage, response: ServerResponse): void {
