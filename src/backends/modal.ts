@@ -86,12 +86,14 @@ export default defineBackend({
         ...(cpus !== undefined && { cpu: cpus }),
         ...(memoryMb !== undefined && { memoryMiB: memoryMb }),
       };
-      return asVendor(sdk, await modal.sandboxes.create(app, image, params), where);
+      return asVendor({ sdk, modal }, await modal.sandboxes.create(app, image, params), where);
     };
-    return startInSandbox(
-      { backend: 'modal', create: () => create().catch(failWith(sdk)), env, keepAlive },
-      context,
-    );
+    const made = () =>
+      create().catch((error: unknown) => {
+        modal.close();
+        return failWith(sdk)(error);
+      });
+    return startInSandbox({ backend: 'modal', create: made, env, keepAlive }, context);
   },
 
   async attach(id, where, context) {
@@ -103,7 +105,9 @@ export default defineBackend({
 
   async list(where) {
     const { sdk, modal } = await open(where);
-    const kept = await listKept(modal, where).catch(failWith(sdk));
+    const kept = await listKept(modal, where)
+      .finally(() => modal.close())
+      .catch(failWith(sdk));
     return kept.map(({ tags }): FoundCell => {
       const { [idLabel]: id = '', [keptLabel]: _kept, ...labels } = tags;
       return { id, status: 'running', isolation: 'vendor', labels };
@@ -147,10 +151,15 @@ function withServer<Result>(url: string | undefined, make: () => Result): Result
 
 async function find(id: string, where: Where): Promise<VendorSandbox> {
   const { sdk, modal } = await open(where);
-  const kept = await listKept(modal, where).catch(failWith(sdk));
-  const found = kept.find(({ tags }) => tags[idLabel] === id);
-  if (found === undefined) throw noCell('Modal', 'sandbox', id);
-  return asVendor(sdk, found.sandbox, where);
+  try {
+    const kept = await listKept(modal, where).catch(failWith(sdk));
+    const found = kept.find(({ tags }) => tags[idLabel] === id);
+    if (found === undefined) throw noCell('Modal', 'sandbox', id);
+    return asVendor({ sdk, modal }, found.sandbox, where);
+  } catch (error) {
+    modal.close();
+    throw error;
+  }
 }
 
 /** Modal lists sandboxes without their tags. */
@@ -164,8 +173,16 @@ async function listKept(modal: ModalClient, { app }: Where) {
   return kept;
 }
 
-function asVendor(sdk: Sdk, sandbox: ModalSandbox, { apiUrl }: Where): VendorSandbox {
+function asVendor(
+  { sdk, modal }: Awaited<ReturnType<typeof open>>,
+  sandbox: ModalSandbox,
+  { apiUrl }: Where,
+): VendorSandbox {
   const fail = failWith(sdk);
+  const leave = () => {
+    sandbox.detach();
+    modal.close();
+  };
   const run = async (command: string) => {
     const shell = await sandbox.exec(['sh', '-c', command], { timeoutMs: commandMs });
     const [exitCode, stdout, stderr] = await Promise.all([
@@ -194,8 +211,9 @@ function asVendor(sdk: Sdk, sandbox: ModalSandbox, { apiUrl }: Where): VendorSan
       await sandbox.terminate().catch((error: unknown) => {
         if (statusOf(sdk, error) !== 404) fail(error);
       });
-      sandbox.detach();
+      leave();
     },
+    leave,
     // What runs in a sandbox, if only for a moment, keeps it from being idle.
     extend: async () => void (await run('true').catch(fail)),
   };

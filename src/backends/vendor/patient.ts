@@ -45,7 +45,7 @@ export async function awaitSandbox(
 
 /** `signal`: cancels every call but the end. */
 export function limited(sandbox: VendorSandbox, signal?: AbortSignal): VendorSandbox {
-  const { id, port, ready, extend, pause, resume } = sandbox;
+  const { id, port, ready, leave, extend, pause, resume } = sandbox;
   const limit = <Result>(what: string, work: Promise<Result>, limitMs = callMs) =>
     inTime(`${what} the sandbox ${id}`, limitMs, work, signal);
   return {
@@ -56,6 +56,7 @@ export function limited(sandbox: VendorSandbox, signal?: AbortSignal): VendorSan
     write: (path, content) => limit('A file for', sandbox.write(path, content)),
     address: (wanted) => limit('The address of', sandbox.address(wanted)),
     end: () => endSurely(`The end of the sandbox ${id}`, () => sandbox.end()),
+    ...(leave !== undefined && { leave }),
     ...(extend !== undefined && { extend: () => limit('A sign of life to', extend()) }),
     ...(pause !== undefined && { pause: () => limit('The pause of', pause()) }),
     ...(resume !== undefined && { resume: () => limit('The return of', resume()) }),

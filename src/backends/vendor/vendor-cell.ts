@@ -78,8 +78,13 @@ const keptSchema = z.object({
 
 /** Works in a sandbox whose executor was kept alive. */
 export async function attachToSandbox(given: VendorCell, context: StartContext): Promise<Cell> {
-  const kept = await readKept(given.sandbox, context);
-  return workIn({ ...given, sandbox: limited(given.sandbox) }, kept, context);
+  try {
+    const kept = await readKept(given.sandbox, context);
+    return await workIn({ ...given, sandbox: limited(given.sandbox) }, kept, context);
+  } catch (error) {
+    given.sandbox.leave?.();
+    throw error;
+  }
 }
 
 /** What a running kept cell uses, over a connection of its own. */
@@ -87,9 +92,13 @@ export async function sandboxStats(
   given: VendorSandbox,
   { signal }: StatsContext,
 ): Promise<Observation<'stats'>> {
-  const { token, tcp } = await readKept(given, { signal });
-  const { url, headers } = await limited(given, signal).address(tcp.port);
-  return executorStats({ url }, { token, headers, signal });
+  try {
+    const { token, tcp } = await readKept(given, { signal });
+    const { url, headers } = await limited(given, signal).address(tcp.port);
+    return await executorStats({ url }, { token, headers, signal });
+  } finally {
+    given.leave?.();
+  }
 }
 
 async function readKept(sandbox: VendorSandbox, { signal }: StatsContext): Promise<Reachable> {
@@ -190,7 +199,7 @@ async function workIn(
     ...(keepAlive && {
       detach() {
         clearInterval(timer);
-        over ??= executor.disconnect();
+        over ??= executor.disconnect().finally(() => sandbox.leave?.());
         return over;
       },
     }),

@@ -14,6 +14,8 @@ export interface VendorSandbox {
   address(port: number): Promise<PortAddress>;
   /** Ends it. Succeeds when it is gone already. */
   end(): Promise<void>;
+  /** Closes what its client holds open, where nobody here works in it any more and it goes on. */
+  leave?(): void;
   /** Tells the vendor that somebody still works in it, where sandboxes end by themselves. */
   extend?(): Promise<void>;
   pause?(): Promise<void>;
