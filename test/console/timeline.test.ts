@@ -198,10 +198,10 @@ function contentsOf(path: string, steps: readonly (readonly [object, object?])[]
     ]),
   );
   return steps.map((_, index) => {
-    const entries = decisive(timeline.entries, path, 2 * index + 1);
+    const entries = decisive(timeline.entries, { path, root: '/work' }, 2 * index + 1);
     const moment = fileAfter(
       entries.map(({ name, action = {}, observation = {} }) => ({ name, action, observation })),
-      path,
+      { path, root: '/work' },
     );
     return 'content' in moment ? moment.content : undefined;
   });
@@ -243,6 +243,53 @@ test('a file at a moment is what the actions before it left, and nothing where a
   expect(patched('a\nb\nc\nd', '@@ -2 +2 @@\n-b\n+B\n@@ -4 +4 @@\n-d\n+D\n')).toBe('a\nB\nc\nD');
   expect(patched('a', 'no diff')).toBeUndefined();
   expect(patched('a', '@@ -9 +9 @@\n-b\n+c\n')).toBeUndefined();
+});
+
+test('a file is the same however an action names it', () => {
+  const write = (path: string, content: string) => [{ action: 'write', path, content }] as const;
+  const diff = '--- a\n+++ b\n@@ -1 +1 @@\n-new\n+newer\n';
+  expect(
+    contentsOf('b/a', [
+      write('b/a', 'old'),
+      write('./b//a', 'new'),
+      [{ action: 'edit', path: '/work/b/./a' }, { diff }],
+      write('/b/a', 'another'),
+      [{ action: 'remove', path: './b/a' }],
+    ]),
+  ).toEqual(['old', 'new', 'newer', 'newer', undefined]);
+});
+
+test('a file of very many lines is patched', () => {
+  const lines = Array.from({ length: 300_000 }, (_, index) => index);
+  const made = patched(lines.join('\n'), '@@ -300000 +300000 @@\n-299999\n+last\n');
+  expect(made?.endsWith('\n299998\nlast')).toBe(true);
+  expect(made?.split('\n').length).toBe(300_000);
+});
+
+test('many files and many entries are not compared with each other one by one', () => {
+  const count = 4000;
+  let asked = 0;
+  // A server runs all the time, so that each file was changed during two commands.
+  const entries = Array.from({ length: count }, (_, index) => {
+    const isAction = index % 2 === 1;
+    const entry = { id: index, at: index * 10, group: isAction ? 'file' : 'command', outcome: 'ok' };
+    const action = isAction ? { path: `./${index}/a.ts` } : {};
+    return {
+      ...{ ...entry, action },
+      get endedAt() {
+        asked++;
+        return index === 0 ? count * 10 : index * 10 + 5;
+      },
+    } as Entry;
+  });
+  const files = Array.from({ length: count }, (_, index) => ({
+    ...{ name: 'a.ts', path: `/work/${index}/a.ts`, type: 'file' as const, sizeBytes: 1, mode: 0o644 },
+    modifiedAt: index * 10 + (index % 4 === 0 ? 1 : 3),
+  }));
+  const found = changesOfCommands(entries, files, count * 10);
+  expect(found.flatMap((each) => each.files).length).toBe(count / 2);
+  expect(found.every(({ command, files: [file] }) => file?.path === `/work/${command.id}/a.ts`)).toBe(true);
+  expect(asked).toBeLessThan(10 * count);
 });
 
 test('a file belongs to the command that ran when it was last changed', () => {

@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import { changeQuery, hrefOf, usePlace } from '../address.js';
 import { clock } from '../format.js';
+import { plainPath } from '../plain-path.js';
 import type { Entry, Timeline } from '../timeline.js';
 import { CommandChangesCard } from './command-changes.js';
 import { EntryDetails } from './entry-details.js';
@@ -24,7 +25,9 @@ export function ChangesPane({ id, timeline, cell }: PaneProps) {
   const until = Number(query.get('at') ?? '0');
   const all = timeline.entries.filter(({ name, outcome }) => changing.has(name) && outcome === 'ok');
   const made = until === 0 ? all : all.filter(({ id: eventId }) => eventId <= until);
-  const files = Map.groupBy(made, ({ action = {} }) => String(action.path ?? action.to ?? '?'));
+  const files = Map.groupBy(made, ({ action = {} }) =>
+    plainPath(String(action.path ?? action.to ?? '?'), cell?.root),
+  );
   if (all.length === 0 && cell === undefined)
     return (
       <Empty title="No file was changed by an action.">
@@ -41,7 +44,12 @@ export function ChangesPane({ id, timeline, cell }: PaneProps) {
         </p>
         {cell !== undefined && <CommandChangesCard cell={cell.id} root={cell.root} timeline={timeline} />}
         {[...files].map(([path, changes]) => (
-          <FileChanges key={path} path={path} changes={changes} of={{ id, timeline, until }} />
+          <FileChanges
+            key={path}
+            path={path}
+            changes={changes}
+            of={{ id, timeline, until, root: cell?.root }}
+          />
         ))}
       </div>
       <Scrubber
@@ -56,10 +64,15 @@ export function ChangesPane({ id, timeline, cell }: PaneProps) {
 interface FileProps {
   readonly path: string;
   readonly changes: readonly Entry[];
-  readonly of: { readonly id: string; readonly timeline: Timeline; readonly until: number };
+  readonly of: {
+    readonly id: string;
+    readonly timeline: Timeline;
+    readonly until: number;
+    readonly root: string | undefined;
+  };
 }
 
-function FileChanges({ path, changes, of: { id, timeline, until } }: FileProps) {
+function FileChanges({ path, changes, of: { id, timeline, until, root } }: FileProps) {
   const [whole, setWhole] = useState(false);
   return (
     <details className="card" open={changes.length < 4}>
@@ -70,7 +83,7 @@ function FileChanges({ path, changes, of: { id, timeline, until } }: FileProps) 
         <button type="button" aria-pressed={whole} onClick={() => setWhole(!whole)}>
           The whole file
         </button>
-        {whole && <FileAt id={id} path={path} timeline={timeline} until={until === 0 ? undefined : until} />}
+        {whole && <FileAt {...{ id, path, root, timeline }} until={until === 0 ? undefined : until} />}
       </div>
       {changes.map((change) => (
         <Change key={change.id} id={id} change={change} />

@@ -10,15 +10,16 @@ import { Block } from './text.js';
 interface Props {
   readonly id: string;
   readonly path: string;
+  readonly root: string | undefined;
   readonly timeline: Timeline;
   /** The id of the event; everything when undefined. */
   readonly until: number | undefined;
 }
 
-export function FileAt({ id, path, timeline, until }: Props) {
+export function FileAt({ id, path, root, timeline, until }: Props) {
   const [moment, setMoment] = useState<FileMoment>();
   const [problem, setProblem] = useState<string>();
-  const entries = decisive(timeline.entries, path, until ?? Number.POSITIVE_INFINITY);
+  const entries = decisive(timeline.entries, { path, root }, until ?? Number.POSITIVE_INFINITY);
   const key = entries.flatMap(({ events }) => events).join();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key says which entries they are
   useEffect(() => {
@@ -35,13 +36,13 @@ export function FileAt({ id, path, timeline, until }: Props) {
           entry.trimmed.length === 0 ? {} : await readWhole(id, entry.trimmed, left.signal);
         steps.push({ name: entry.name, action: action ?? {}, observation: observation ?? {} });
       }
-      setMoment(fileAfter(steps, path));
+      setMoment(fileAfter(steps, { path, root }));
     };
     read().catch((error: unknown) => {
       if (!left.signal.aborted) setProblem(reasonOf(error));
     });
     return () => left.abort();
-  }, [id, path, key]);
+  }, [id, path, root, key]);
   if (problem !== undefined) return <Problem text={problem} />;
   if (moment === undefined) return <p className="hint">Reading…</p>;
   if ('unknown' in moment) return <p className="hint">{moment.unknown}</p>;
