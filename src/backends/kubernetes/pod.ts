@@ -243,8 +243,8 @@ function environment({ envFromSecrets, envFromConfigMaps, gpu }: KubernetesOptio
   ];
   return {
     ...(from.length > 0 && { envFrom: from }),
-    // Those of a cluster come with a variable of their own.
-    ...(!gpu?.resource.startsWith('nvidia.com/') && { env: [noGpus] }),
+    // A cluster gives GPUs out under any name, and those of NVIDIA come with a variable of their own.
+    ...(gpu === undefined && { env: [noGpus] }),
   };
 }
 
