@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { readTrusted } from '../base/trusted-path.js';
+import { urlWithoutSecrets } from '../base/url-without-secrets.js';
 import { actionsWith } from '../cell/plugins/plugin-host.js';
 import { WorkcellError } from '../protocol/index.js';
 import type { Place } from '../runtime/client/connect-ways.js';
@@ -39,7 +40,7 @@ export default defineBackend({
       return {
         available: true,
         tier,
-        summary: `Connects to the server at ${url}; what that enforces shows when it is reached.`,
+        summary: `Connects to the server at ${urlWithoutSecrets(url)}; what that enforces shows when it is reached.`,
         advice: [],
       };
     return {
@@ -89,9 +90,14 @@ async function checkReady(executor: HttpExecutor, url: string): Promise<void> {
   const reasons = capabilities
     .filter(({ state }) => state !== 'ready')
     .map(({ name, reason }) => `${name}: ${reason ?? 'no reason given'}`);
-  throw new WorkcellError('backend-unavailable', `The server at ${url} is not ready. ${reasons.join(' ')}`, {
-    details: { url, capabilities },
-  });
+  const shown = urlWithoutSecrets(url);
+  throw new WorkcellError(
+    'backend-unavailable',
+    `The server at ${shown} is not ready. ${reasons.join(' ')}`,
+    {
+      details: { url: shown, capabilities },
+    },
+  );
 }
 
 function isUnauthorized(error: unknown): boolean {
@@ -99,10 +105,11 @@ function isUnauthorized(error: unknown): boolean {
 }
 
 function wrongToken(url: string, given: string | undefined): WorkcellError {
+  const shown = urlWithoutSecrets(url);
   return new WorkcellError(
     'unauthorized',
-    `The server at ${url} ${given === undefined ? 'wants a token' : 'does not take this token'}. Give the token of the server (tokenFile, or --token-file <file>).`,
-    { details: { url } },
+    `The server at ${shown} ${given === undefined ? 'wants a token' : 'does not take this token'}. Give the token of the server (tokenFile, or --token-file <file>).`,
+    { details: { url: shown } },
   );
 }
 

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { loadBackend } from '../../src/backends/index.js';
 import { loadPlugins } from '../../src/cell/plugins/load-plugins.js';
 import { createRuntime } from '../../src/index.js';
 import { protocolVersion } from '../../src/protocol/index.js';
@@ -48,6 +49,22 @@ describe('a server that cannot be used', () => {
     expect((await refusal(open('http://no-such-host.invalid:1'), 'runtime-disconnected')).message).toMatch(
       /cannot be found|reached/,
     );
+  });
+
+  test('no message shows a password in its address', async () => {
+    const { probe } = await loadBackend('remote');
+    expect((await probe({ url: 'http://me:secret-word@example.com:8700/' })).summary).toContain(
+      'the server at http://example.com:8700/;',
+    );
+    await using served = await serve();
+    const url = served.url.replace('://', '://me:secret-word@');
+    for (const [place, code] of [
+      [url, 'unauthorized'],
+      [`${url}?token=secret-word`, 'invalid-config'],
+    ] as const) {
+      const { message, details } = await refusal(open(place, { token: 'wrong' }), code);
+      expect(`${message} ${JSON.stringify(details)}`).not.toContain('secret-word');
+    }
   });
 
   test('the token is wrong, missing, or its file is', async () => {

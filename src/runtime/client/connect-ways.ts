@@ -2,6 +2,7 @@
 import { connect as connectPlain, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
+import { urlWithoutSecrets } from '../../base/url-without-secrets.js';
 import { WorkcellError } from '../../protocol/index.js';
 
 /** Opens a new stream that leads to a server. */
@@ -53,10 +54,11 @@ function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:') && url.search === '')
     return url;
+  const shown = urlWithoutSecrets(text);
   throw new WorkcellError(
     'invalid-config',
-    `"${text}" is not the address of a server. Give one such as http://127.0.0.1:8700, or with the path that it is served below.`,
-    { details: { url: text } },
+    `"${shown}" is not the address of a server. Give one such as http://127.0.0.1:8700, or with the path that it is served below, and no query.`,
+    { details: { url: shown } },
   );
 }
 

@@ -1,4 +1,5 @@
 /** The repository of an archive, and facts about it. */
+import { urlWithoutSecrets } from '../../../base/url-without-secrets.js';
 import type { Executor } from '../../../protocol/index.js';
 import { type Git, inspect, outputIfAny } from '../../../runtime/git/git-command.js';
 import { emptyTree, findHead, resolveCommit } from '../../../runtime/git/revisions.js';
@@ -85,7 +86,7 @@ export async function describeRepository(executor: Executor, root: string): Prom
     findBranch(git),
   ]);
   const told = {
-    'x-archive-repo-remote': remote && withoutCredentials(remote),
+    'x-archive-repo-remote': remote && urlWithoutSecrets(remote),
     'x-archive-branch': head && (branch ?? 'DETACHED'),
     'x-archive-head-commit': head,
     'x-archive-repo-root': root,
@@ -93,13 +94,4 @@ export async function describeRepository(executor: Executor, root: string): Prom
   return Object.fromEntries(
     Object.entries(told).flatMap(([name, value]) => (value ? [[name, encodeURIComponent(value)]] : [])),
   );
-}
-
-function withoutCredentials(remote: string): string {
-  if (!URL.canParse(remote)) return remote.replace(/^[^/@]*:[^/@]*@/, '');
-  const url = new URL(remote);
-  url.username = '';
-  url.password = '';
-  url.search = '';
-  return url.href;
 }
