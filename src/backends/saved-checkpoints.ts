@@ -5,6 +5,8 @@ import { historyOf } from '../runtime/checkpoints/runtime-history.js';
 import { openSaved } from '../runtime/checkpoints/saved-layer.js';
 import { readLinks, writeLinks } from '../runtime/checkpoints/saved-links.js';
 
+export type { KeepingRewind } from '../runtime/checkpoints/checkpoint-types.js';
+
 /** Moves a checkpoint of a runtime to a directory, which must be there and empty. */
 export async function saveCheckpoint(
   runtime: RuntimeLike,

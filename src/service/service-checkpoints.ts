@@ -1,5 +1,5 @@
 /** What a service does with checkpoints of its cells: makes them, goes back to them, compares them, and starts cells with them. */
-import { noteFork, withSaved } from '../backends/saved-checkpoints.js';
+import { type KeepingRewind, noteFork, withSaved } from '../backends/saved-checkpoints.js';
 import type { Runtime, WorkspaceChange } from '../index.js';
 import type { AskedCell } from './new-record.js';
 import type { SavedCheckpoints } from './saved-checkpoints.js';
@@ -44,7 +44,7 @@ export class ServiceCheckpoints {
     return this.#in(tenant, cell, (runtime) => this.#create(runtime, tenant, label, facade));
   }
 
-  /** With `recovery`, keeps what is there now as another checkpoint. */
+  /** With `recovery`, keeps what is there now as another checkpoint, before it changes any file. */
   rewind(
     tenant: string,
     cell: string,
@@ -54,9 +54,14 @@ export class ServiceCheckpoints {
       this.saved.reading(tenant, [checkpoint], (found) =>
         withSaved(runtime, found, async () => {
           if (!recovery) return bounded((await runtime.rewind(checkpoint, { recovery: false })).changes);
-          const { recovery: made, changes } = await runtime.rewind(checkpoint);
-          const kept = await this.saved.keep(runtime, made, { tenant, mustFit: false });
-          return { ...bounded(changes), recovery: kept };
+          let kept: CheckpointRecord | undefined;
+          const how: KeepingRewind = {
+            keeping: async (made) => {
+              kept = await this.saved.keep(runtime, made, { tenant, mustFit: false });
+            },
+          };
+          const { changes } = await runtime.rewind(checkpoint, how);
+          return { ...bounded(changes), ...(kept !== undefined && { recovery: kept }) };
         }),
       );
     return this.#in(tenant, cell, (runtime) =>

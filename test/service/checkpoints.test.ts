@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { ServiceClient } from '../../src/client/index.js';
 import { type Service, startService } from '../../src/service/serve-service.js';
@@ -103,6 +104,27 @@ test('a cell goes back to a checkpoint, and back again', async () => {
   const page = await client.listCheckpoints({ limit: 1 });
   expect(page.checkpoints).toEqual([before]);
   expect((await client.listCheckpoints({ cursor: page.next })).checkpoints).toEqual([recovery]);
+});
+
+test('where what is there now cannot be kept, going back changes no file', async () => {
+  const { id } = await client.create();
+  await run(id, 'printf one > file');
+  const before = await client.checkpoint(id);
+  await run(id, 'printf two > file; printf new > added');
+  const store = new DatabaseSync(join(directory, 'service.db'));
+  store.exec(
+    "CREATE TRIGGER refused BEFORE INSERT ON checkpoints BEGIN SELECT RAISE(ABORT, 'no space left'); END",
+  );
+  await expect(client.rewind(id, { checkpoint: before.id })).rejects.toMatchObject({
+    code: 'store-unavailable',
+  });
+  store.exec('DROP TRIGGER refused');
+  store.close();
+  expect(await run(id, 'cat file added')).toBe('twonew');
+  expect((await client.listCheckpoints({ cell: id })).checkpoints).toEqual([before]);
+  const { recovery } = await client.rewind(id, { checkpoint: before.id });
+  await client.rewind(id, { checkpoint: recovery?.id as string, recovery: false });
+  expect(await run(id, 'cat file added')).toBe('twonew');
 });
 
 test('a shell goes on, and a command that runs stops for the moment only', async () => {

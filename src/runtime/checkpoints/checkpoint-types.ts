@@ -53,6 +53,12 @@ export interface RewindOptions extends CheckpointOptions {
   readonly recovery: false;
 }
 
+/** For who keeps the checkpoints of others. */
+export interface KeepingRewind extends CheckpointOptions {
+  /** Called with what is there now before any file changes; where it fails, none does. */
+  readonly keeping?: ((recovery: Checkpoint) => Promise<void>) | undefined;
+}
+
 /** What going back did. */
 export interface Rewound {
   /** Keeps what was there before; go back to it to undo the rewind. */

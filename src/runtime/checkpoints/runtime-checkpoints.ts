@@ -10,6 +10,7 @@ import type {
   Checkpoint,
   CheckpointOptions,
   ForkOptions,
+  KeepingRewind,
   RewindOptions,
   Rewound,
   RuntimeLike,
@@ -128,15 +129,21 @@ export class RuntimeCheckpoints {
   /** `begins`: the cell is new, and begins with it. */
   async rewind(
     named: string | Checkpoint,
-    options: Partial<RewindOptions> & { readonly begins?: boolean } = {},
+    options: Partial<RewindOptions> & KeepingRewind & { readonly begins?: boolean } = {},
   ): Promise<Pick<Rewound, 'changes'> & Partial<Rewound>> {
     const { signal } = options;
     const goal = this.#list.find(named);
     const held = goal.held.hold();
+    let now: HeldLayer | undefined;
     try {
       return await this.#stopped(async () => {
         const present =
           options.recovery !== false ? await this.#recovery(goal.checkpoint.id, signal) : undefined;
+        if (present !== undefined && options.keeping !== undefined) {
+          // Who keeps it elsewhere releases it here.
+          now = present.held.hold();
+          await options.keeping(present.checkpoint);
+        }
         const before =
           present === undefined ? { layer: this.#parts.source.merged } : this.#view(present.held);
         const after = this.#view(held);
@@ -159,6 +166,7 @@ export class RuntimeCheckpoints {
         return { ...(recovery !== undefined && { recovery }), changes: differences.map(describe) };
       }, options);
     } finally {
+      now?.release();
       held.release();
     }
   }
