@@ -266,6 +266,10 @@ export class PostgresServiceStore implements ServiceStore {
     }
   }
 
+  async checkHeld(): Promise<void> {
+    await this.#write([], []);
+  }
+
   /** The connections belong to whoever opened them. */
   close(): void {}
 

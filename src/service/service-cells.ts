@@ -235,6 +235,8 @@ export class ServiceCells {
       if (record === undefined) return;
       this.#ending.add(id);
       try {
+        // A timer of a process that was halted may be long overdue, and the cell be another one's by now.
+        await this.#store.checkHeld();
         await this.#end(record);
         await this.#forget(id);
       } finally {
@@ -404,6 +406,7 @@ export class ServiceCells {
 
   async #pause(id: string): Promise<CellRecord> {
     if (this.#records.known(id).state === 'paused') return this.#records.known(id);
+    await this.#store.checkHeld();
     const { runtime } = await this.#wake(id);
     await runtime.pause();
     return this.#records.patch(id, { state: 'paused' });

@@ -109,6 +109,8 @@ export interface ServiceStore {
   secret(): Awaitable<string>;
   /** Whether it can be read now. */
   answers(): Awaitable<boolean>;
+  /** Fails where another process may write in the place of this one, so that its cells are no longer ours. */
+  checkHeld(): Awaitable<void>;
   close(): Awaitable<void>;
 }
 

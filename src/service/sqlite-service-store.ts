@@ -246,6 +246,9 @@ export class SqliteServiceStore implements ServiceStore {
     }
   }
 
+  /** The lock on its file is ours until we close it. */
+  checkHeld(): void {}
+
   close(): void {
     if (!this.#database.isOpen) return;
     this.#statements.clear();

@@ -47,10 +47,12 @@ describe.skipIf(programs === undefined)('a real server', () => {
       () => old.endCell(recordOf('of-old'), usage),
       () => old.putKey(key, 'late'),
       () => old.beginAction('late', 'late'),
+      () => old.checkHeld(),
     ];
     lost = 0;
     for (const write of writes) await expect(write()).rejects.toMatchObject({ code: 'store-unavailable' });
     expect(lost).toBe(writes.length);
+    await current.checkHeld();
     expect(await old.cells()).toContainEqual(recordOf('of-old'));
     expect((await current.cells()).map(({ id }) => id)).not.toContain('late');
     expect(await current.request('late', 'late')).toBeUndefined();

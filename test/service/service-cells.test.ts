@@ -126,6 +126,24 @@ test('a failed start that cannot be ended either is lost, also while the store t
   expect(there.size).toBe(2);
 });
 
+test('a timer of a process that holds the store no longer touches no cell', async () => {
+  vi.useFakeTimers();
+  const cells = await open();
+  const { record: ending } = await cells.create(tenant, asked({ ttlMs: 5000 }));
+  const { record: pausing } = await cells.create(tenant, asked({ idleMs: 5000 }));
+  const { runtime, done } = await cells.use(tenant, pausing.id);
+  done();
+  const paused = vi.spyOn(runtime, 'pause');
+  const lost = new WorkcellError('store-unavailable', 'another one has it');
+  const checks = vi.spyOn(store, 'checkHeld').mockImplementation(() => {
+    throw lost;
+  });
+  await vi.advanceTimersByTimeAsync(6000);
+  expect(checks).toHaveBeenCalled();
+  expect(there.get(ending.id)?.ends).toBe(0);
+  expect(paused).not.toHaveBeenCalled();
+});
+
 test('a cell that nobody uses after a restart is still looked after', async () => {
   vi.useFakeTimers();
   const before = await open();

@@ -132,7 +132,7 @@ export class Term {
           return await this.#expect(session);
         }
       } catch {
-        // The database is away; nobody can take over either.
+        // The database is away. If it is so for this one only, another takes over, and what we write or ask there fails.
       }
       await close(session);
       if (!this.#ended) await delay(againMs);
