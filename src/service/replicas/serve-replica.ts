@@ -115,6 +115,8 @@ class Replica {
   readonly #watch: LeaderWatch;
   readonly #closing = new AbortController();
   readonly #waiting = new Set<() => void>();
+  /** Answers of this replica that are not over. */
+  readonly #answers = new Set<ServerResponse>();
   #served: Served | undefined;
 
   constructor(options: ReplicaOptions, pool: Pool, agent: LinkAgent) {
@@ -145,7 +147,11 @@ class Replica {
   async answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     await this.#toLeader(
       incoming,
-      (app) => void app.server.emit('request', incoming, outgoing),
+      (app) => {
+        this.#answers.add(outgoing);
+        outgoing.once('close', () => this.#answers.delete(outgoing));
+        app.server.emit('request', incoming, outgoing);
+      },
       (to) => forward(incoming, outgoing, to, this.#agent),
       (error) => {
         if (outgoing.headersSent) return void outgoing.destroy();
@@ -191,7 +197,10 @@ class Replica {
       this.#served = undefined;
       if (served.app.hasDecorator('websocketServer'))
         for (const client of served.app.websocketServer.clients) client.close(1001);
+      // One that has begun may go on for ever, with cells that are another replica's; the others say what became of them.
+      for (const answer of this.#answers) if (answer.headersSent && !answer.writableEnded) answer.destroy();
       await served.close();
+      for (const answer of this.#answers) if (!answer.writableEnded) answer.destroy();
       await term.end();
     }
   }
