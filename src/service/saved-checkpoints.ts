@@ -22,6 +22,8 @@ export class SavedCheckpoints {
   readonly #records = new Map<string, CheckpointRecord>();
   /** How many are being made, by tenant. */
   readonly #coming = new Map<string, number>();
+  /** How many bytes those hold that are being kept, by tenant. */
+  readonly #comingBytes = new Map<string, number>();
   /** How many read one now; who removes it waits for them. */
   readonly #readers = new Map<string, number>();
   readonly #removing = new Set<Promise<void>>();
@@ -75,13 +77,11 @@ export class SavedCheckpoints {
         limit: most,
         of: 'bytes of checkpoints',
       });
-    this.#coming.set(tenant, coming + 1);
+    add(this.#coming, tenant, 1);
     try {
       return await work();
     } finally {
-      const left = (this.#coming.get(tenant) ?? 1) - 1;
-      if (left === 0) this.#coming.delete(tenant);
-      else this.#coming.set(tenant, left);
+      add(this.#coming, tenant, -1);
     }
   }
 
@@ -94,8 +94,10 @@ export class SavedCheckpoints {
     const { id, label, parent, files, bytes } = made;
     const most = this.#limits.maxCheckpointBytesPerTenant;
     const unfinished = join(this.#directory, `${unfinishedPrefix}${id}`);
+    // Others that are kept meanwhile count these, too.
+    add(this.#comingBytes, tenant, bytes);
     try {
-      const wanted = bytesOf(this.list(tenant)) + bytes;
+      const wanted = bytesOf(this.list(tenant)) + (this.#comingBytes.get(tenant) ?? 0);
       if (mustFit && wanted > most)
         throw over(
           `With this one, the checkpoints of your tenant hold ${wanted} bytes, and ${most} is its limit.`,
@@ -126,6 +128,8 @@ export class SavedCheckpoints {
       await runtime.dropCheckpoint(made).catch(() => {});
       for (const path of [unfinished, this.#at(id)]) await discardTree(path);
       throw error;
+    } finally {
+      add(this.#comingBytes, tenant, -bytes);
     }
   }
 
@@ -175,6 +179,12 @@ export class SavedCheckpoints {
   #at(id: string): string {
     return join(this.#directory, id);
   }
+}
+
+function add(counts: Map<string, number>, tenant: string, more: number): void {
+  const count = (counts.get(tenant) ?? 0) + more;
+  if (count === 0) counts.delete(tenant);
+  else counts.set(tenant, count);
 }
 
 function bytesOf(records: readonly CheckpointRecord[]): number {
