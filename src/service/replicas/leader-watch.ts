@@ -21,15 +21,11 @@ export class LeaderWatch {
     return this.#address;
   }
 
-  /** Begins to watch, and looks again whenever the connection breaks. */
+  /** Watches until it is closed, and looks again whenever the connection breaks. */
   async start(): Promise<void> {
     while (!this.#closed) {
-      try {
-        await this.#watch();
-        return;
-      } catch {
-        await delay(againMs);
-      }
+      await this.#watch().catch(() => {});
+      if (!this.#closed) await delay(againMs);
     }
   }
 
@@ -38,15 +34,23 @@ export class LeaderWatch {
     await close(this.#session);
   }
 
+  /** Settles when its connection is over. */
   async #watch(): Promise<void> {
-    const session = await openSession(this.#url, () => {
-      if (!this.#closed) void this.start();
+    let end = () => {};
+    const over = new Promise<void>((resolve) => {
+      end = resolve;
     });
+    const session = await openSession(this.#url, end);
     this.#session = session;
-    if (this.#closed) return close(session);
-    session.on('notification', () => void this.#look(session).catch(() => {}));
-    await session.query(`LISTEN ${leaderChannel}`);
-    await this.#look(session);
+    try {
+      if (this.#closed) return;
+      session.on('notification', () => void this.#look(session).catch(() => {}));
+      await session.query(`LISTEN ${leaderChannel}`);
+      await this.#look(session);
+      await over;
+    } finally {
+      await close(session);
+    }
   }
 
   async #look(session: Client): Promise<void> {
