@@ -236,17 +236,18 @@ class Replica {
   /** Waits until another replica serves, or for a moment. */
   async #change(): Promise<void> {
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, againMs);
-      this.#waiting.add(() => {
+      const wake = () => {
         clearTimeout(timer);
+        this.#waiting.delete(wake);
         resolve();
-      });
+      };
+      const timer = setTimeout(wake, againMs);
+      this.#waiting.add(wake);
     });
   }
 
   #tell(): void {
     for (const wake of this.#waiting) wake();
-    this.#waiting.clear();
   }
 }
 
