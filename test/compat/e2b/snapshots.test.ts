@@ -144,11 +144,17 @@ test('a key for one sandbox has the snapshots of that one', async () => {
   const { snapshotId } = await sandbox.createSnapshot({ name: 'taken' });
   expect(await Sandbox.listSnapshots(narrow).nextItems()).toEqual([]);
   expect(await Sandbox.deleteSnapshot(snapshotId, narrow)).toBe(false);
-  for (const refused of [
-    Sandbox.createSnapshot(other.sandboxId, { ...narrow, name: 'taken' }),
-    Sandbox.fork(other.sandboxId, narrow),
-    Sandbox.create(snapshotId, narrow),
-  ])
+  const unnamed = await sandbox.createSnapshot();
+  const ids = (await native.listCheckpoints()).checkpoints.map(({ id }) => id);
+  // With their tag or without: the next sandbox of the tenant would begin with what this key wants.
+  for (const name of ['taken', 'taken:default', ...ids, ...ids.map((id) => `${id}:default`)])
+    await expect(Sandbox.createSnapshot(other.sandboxId, { ...narrow, name })).rejects.toMatchObject({
+      statusCode: 409,
+    });
+  for (const name of ids)
+    await expect(sandbox.createSnapshot({ name })).rejects.toMatchObject({ statusCode: 409 });
+  expect(await Sandbox.deleteSnapshot(unnamed.snapshotId, connection)).toBe(true);
+  for (const refused of [Sandbox.fork(other.sandboxId, narrow), Sandbox.create(snapshotId, narrow)])
     await expect(refused).rejects.toBeInstanceOf(SandboxError);
   const own = await Sandbox.createSnapshot(other.sandboxId, narrow);
   expect(await Sandbox.deleteSnapshot(own.snapshotId, narrow)).toBe(true);

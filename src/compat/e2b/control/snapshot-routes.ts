@@ -8,7 +8,7 @@ import type { Control } from './control-routes.js';
 import { networkOfFork } from './sandbox-network.js';
 import { forkSchema, snapshotListSchema, snapshotSchema } from './sandbox-schemas.js';
 import { openedView } from './sandbox-views.js';
-import { findSnapshot, nameOf, type Snapshot, snapshotsOf } from './snapshots.js';
+import { findSnapshot, hasId, isCalled, nameOf, type Snapshot, snapshotsOf } from './snapshots.js';
 import { isTemplate, templateFor } from './template-routes.js';
 
 export function snapshotRoutes(app: FastifyInstance, control: Control): void {
@@ -22,15 +22,25 @@ export function snapshotRoutes(app: FastifyInstance, control: Control): void {
     if (name !== undefined && isTemplate(cells.templates, name))
       throw new E2bError(400, `There is a template "${name}"; give the snapshot another name.`);
     const named = () =>
-      snapshotsOf(checkpoints.saved, { tenant: record.tenant }).filter((one) => one.facts.name === name);
-    if (
-      asker.cell !== undefined &&
-      name !== undefined &&
-      named().some((one) => one.record.cell !== asker.cell)
-    )
-      throw new E2bError(409, `Another sandbox has a snapshot "${name}"; give this one another name.`);
+      name === undefined
+        ? []
+        : snapshotsOf(checkpoints.saved, { tenant: record.tenant }).filter((one) => isCalled(one, name));
+    const checkFree = () => {
+      const isTaken = (one: Snapshot) =>
+        hasId(one, name ?? '') || (asker.cell !== undefined && one.record.cell !== asker.cell);
+      if (named().some(isTaken))
+        throw new E2bError(409, `Another snapshot is called "${name}"; give this one another name.`);
+    };
+    checkFree();
     const facts = { protocol: 'e2b', template: record.template, ...(name !== undefined && { name }) };
     const made = await checkpoints.create(record.tenant, record.id, name, facts);
+    try {
+      // Somebody else may have taken it meanwhile.
+      checkFree();
+    } catch (error) {
+      await checkpoints.saved.remove(made.tenant, made.id);
+      throw error;
+    }
     // The name is that of the newest; without it nobody could reach those before.
     if (name !== undefined)
       for (const { record: old } of named())

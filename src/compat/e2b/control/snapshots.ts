@@ -31,10 +31,17 @@ export function snapshotsOf(
     .reverse();
 }
 
-/** By its id or its name, each with its tag or without. */
 export function findSnapshot(saved: SavedCheckpoints, asker: KeyRecord, asked: string): Snapshot | undefined {
-  const wanted = tagged(asked);
-  return snapshotsOf(saved, asker).find((one) => nameOf(one) === wanted || tagged(one.record.id) === wanted);
+  return snapshotsOf(saved, asker).find((one) => isCalled(one, asked));
+}
+
+/** By its id or its name, each with its tag or without. */
+export function isCalled(one: Snapshot, asked: string): boolean {
+  return nameOf(one) === tagged(asked) || hasId(one, asked);
+}
+
+export function hasId({ record }: Snapshot, asked: string): boolean {
+  return tagged(record.id) === tagged(asked);
 }
 
 /** What clients call it: the name of a template with a tag. */
