@@ -49,8 +49,9 @@ export function checkpointRoutes(
 
   app.post('/v1/cells/:cell/fork', async (request, reply) => {
     const asker = askers(request);
-    const { tenant, id } = asked(request);
+    const { tenant, id, facade } = asked(request);
     checkRole(asker, 'user', 'make cells');
+    if (facade !== undefined) throw ofAnotherProtocol(id);
     const wanted = parse(forkCellSchema, request.body ?? {});
     const forked = await checkpoints.fork(tenant, id, wanted);
     return reply.code(201).send({ checkpoint: shown(forked.checkpoint), cells: forked.cells.map(shownCell) });
@@ -93,6 +94,15 @@ export function checkpointRoutes(
     await checkpoints.saved.remove(asker.tenant, id);
     return reply.code(204).send();
   });
+}
+
+/** Its template may reach more than this cell does, which only the protocol that made it knows. */
+function ofAnotherProtocol(cell: string): WorkcellError {
+  return new WorkcellError(
+    'capability-unsupported',
+    `Cell "${cell}" comes from another protocol, which knows what its forks may reach. Fork it there, or create a cell with a checkpoint of it.`,
+    { details: { cell, capability: 'fork' } },
+  );
 }
 
 function checkpointOf(request: FastifyRequest): string {

@@ -119,6 +119,7 @@ test('forks have the files, the variables and the metadata of their source, and 
 });
 
 test('a fork reaches no more than its source does now', async () => {
+  const native = new ServiceClient({ url: service.url, apiKey: connection.apiKey });
   const make = (network: object) => Sandbox.create('open', { ...connection, ...network });
   const closed = await make({ allowInternetAccess: false });
   const narrowed = await make({ network: { denyOut: ['192.0.2.0/24'] } });
@@ -130,6 +131,8 @@ test('a fork reaches no more than its source does now', async () => {
     const [fork] = (await source.fork()) as Sandbox[];
     told.push((await fork?.commands.run('curl -s http://other.test || true'))?.stdout ?? 'no fork');
     if (source !== ruled) expect(await fork?.getInfo()).toMatchObject({ allowInternetAccess: false });
+    // The API of the service knows the template only, which reaches more.
+    await expect(native.fork(source.sandboxId)).rejects.toMatchObject({ code: 'capability-unsupported' });
     await fork?.kill();
     await source.kill();
   }
