@@ -1,6 +1,6 @@
 /** A connection to the database with a life of its own: it holds a lock, or hears of changes. */
 import type { Client } from 'pg';
-import { loadDriver } from '../../runtime/events/postgres/postgres-connect.js';
+import { keepAliveMs, loadDriver } from '../../runtime/events/postgres/postgres-connect.js';
 import { serviceKind } from '../postgres-service-store.js';
 
 const connectMs = 5000;
@@ -20,6 +20,7 @@ export async function openSession(url: string, onEnd: () => void): Promise<Clien
     application_name: 'workcell service',
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
   });
   client.on('error', () => {});
   try {

@@ -31,12 +31,21 @@ const events: PostgresKind = {
 
 const connectMs = 10_000;
 
+/** How soon to ask a silent connection whether the machine behind it is still there. */
+export const keepAliveMs = 5000;
+
+/** What takes longer has lost its server; nothing here needs as long. */
+const queryMs = 60_000;
+
 export async function connect(url: string, kind: PostgresKind = events): Promise<Pool> {
   const { Pool } = await loadDriver(kind);
   const pool = new Pool({
     connectionString: url,
     max: kind.connections,
     connectionTimeoutMillis: connectMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
+    query_timeout: queryMs,
     application_name: 'workcell',
     allowExitOnIdle: true,
   });
