@@ -242,15 +242,15 @@ export class PostgresServiceStore implements ServiceStore {
 
   async beginAction(cell: string, key: string): Promise<boolean> {
     const now = Date.now();
-    const begin =
-      'added AS (INSERT INTO workcell_service.actions SELECT $2, $3, $4::bigint FROM held ON CONFLICT DO NOTHING RETURNING 1)';
-    const begun = await this.#write([begin], [cell, key, now], 'added');
+    // First, so that an action whose key is kept has begun.
     if (this.#actionsBegun++ % actionsBetween === 0) {
       const old = `old AS (DELETE FROM workcell_service.actions WHERE ${ifHeld} AND (cell, key) IN (
         SELECT cell, key FROM workcell_service.actions WHERE at < $2 ORDER BY at LIMIT $3))`;
       await this.#write([old], [now - actionsKeptMs, actionsRemoved]);
     }
-    return begun > 0;
+    const begin =
+      'added AS (INSERT INTO workcell_service.actions SELECT $2, $3, $4::bigint FROM held ON CONFLICT DO NOTHING RETURNING 1)';
+    return (await this.#write([begin], [cell, key, now], 'added')) > 0;
   }
 
   async secret(): Promise<string> {

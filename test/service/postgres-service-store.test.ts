@@ -82,6 +82,17 @@ describe.skipIf(programs === undefined)('a real server', () => {
     await expect(old.putCell(recordOf('after'))).rejects.toMatchObject({ code: 'store-unavailable' });
   });
 
+  test('an action that cannot begin has not used up its key', async () => {
+    const store = await open();
+    await pool.query(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not now'; END $$;
+      CREATE TRIGGER refuse BEFORE DELETE ON workcell_service.actions FOR EACH STATEMENT EXECUTE FUNCTION refuse()`);
+    await expect(store.beginAction('cell', 'key')).rejects.toMatchObject({ code: 'store-unavailable' });
+    await pool.query('DROP TRIGGER refuse ON workcell_service.actions; DROP FUNCTION refuse');
+    expect(await store.beginAction('cell', 'key')).toBe(true);
+    expect(await store.beginAction('cell', 'key')).toBe(false);
+  });
+
   test('its failures show no password', async () => {
     const wrong = server.url.replace('/postgres?', '/absent?');
     const failure = await connectServiceStore(wrong).catch((error: unknown) => error as Error);
