@@ -1,5 +1,5 @@
 /** Checkpoints of cells that outlive their owner: of the workspace that is a cell's own, whoever works in it now. */
-import { mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { mkdirSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openOwnDirectory } from '../base/own-directory.js';
 import { discardTree } from '../base/remove-tree.js';
@@ -23,6 +23,7 @@ import type { View } from '../runtime/checkpoints/workspace-view.js';
 import { notWritten, writeChanges } from '../runtime/checkpoints/write-changes.js';
 import type { Backend, StartContext } from './backend.js';
 import type { Fork, Recorder } from './checkpointed-cell.js';
+import { sweepKept } from './sweep-kept.js';
 import { openWorkspace } from './workspace.js';
 import { emptyDirectory, type WorkspaceSpec } from './workspace-modes.js';
 
@@ -127,7 +128,7 @@ function open(
   }: Pick<WorkspaceParts, 'hold'> & { readonly events: Recorder; readonly fork: Fork | undefined },
 ): { history: RuntimeCheckpoints; files: Files } {
   const directory = directoryOf(cell.id);
-  void sweep(dirname(directory));
+  void sweepKept(dirname(directory));
   const index = KeptIndex.open(directory, usual);
   const { keep, maxBytes, maxFiles } = index.settings;
   const limits = { maxBytes, maxFiles };
@@ -222,17 +223,6 @@ async function fill(cell: Cell, view: View, limits: CaptureLimits, links?: Links
     if (late.size > 0) throw notWritten('the workspace', [...late]);
   } finally {
     await files.dispose();
-  }
-}
-
-const keptMs = 30 * 86_400_000;
-
-/** Cells can end while no program of this package works in them. What nobody opened for so long is of one that did. */
-async function sweep(all: string): Promise<void> {
-  for (const name of readdirSync(all)) {
-    const path = join(all, name);
-    const opened = statSync(path, { throwIfNoEntry: false });
-    if (opened !== undefined && Date.now() - opened.mtimeMs > keptMs) await discardTree(path).catch(() => {});
   }
 }
 
