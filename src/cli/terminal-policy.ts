@@ -17,12 +17,14 @@ export function askOnTerminal(): Pick<PolicyOptions, 'confirm'> {
   return process.stdin.isTTY && process.stderr.isTTY ? { confirm: ask } : {};
 }
 
-async function ask({ action, risk, reasons, signal }: ConfirmationRequest) {
+async function ask({ action, risk, reasons, forCell, signal }: ConfirmationRequest) {
   const what = typeof action.command === 'string' ? action.command : JSON.stringify(action);
   const lines = [plainText(what), `risk: ${risk}`, ...reasons.map((reason) => `  ${plainText(reason)}`), ''];
-  const answer = scopeOf(await question(lines, 'Run it? [o]nce, for this [c]ell, [N]o ', signal));
+  const choices = forCell === true ? '[o]nce, for this [c]ell, [N]o' : '[o]nce, [N]o';
+  const answer = scopeOf(await question(lines, `Run it? ${choices} `, signal));
   const who = process.env.USER ?? process.env.LOGNAME;
-  if (answer === undefined || answer === 'always') return { answer: 'deny' as const, who };
+  if (answer === undefined || answer === 'always' || (answer === 'cell' && forCell !== true))
+    return { answer: 'deny' as const, who };
   return { answer: 'approve' as const, scope: answer, who };
 }
 

@@ -114,6 +114,8 @@ export interface Question {
   /** `host`: the action is `reach`, with `host` and `port`. */
   readonly kind?: 'host' | undefined;
   readonly cell?: string | undefined;
+  /** True where an approval can hold for the cell; otherwise it counts once. */
+  readonly forCell?: boolean | undefined;
   readonly action: { readonly action: string; readonly [field: string]: unknown };
   readonly risk: 'low' | 'medium' | 'unknown' | 'high';
   readonly reasons: readonly string[];

@@ -128,8 +128,8 @@ export function recordRoutes(app: FastifyInstance, records: Records, gate: Recor
       throw new WorkcellError('invalid-action', 'A refusal holds for this question alone. Leave out scope.', {
         details: { scope: given.scope },
       });
-    if (given.scope === 'cell' && question.cell === undefined)
-      throw new WorkcellError('invalid-action', 'The question names no cell. Leave out scope.', {
+    if (given.scope === 'cell' && question.forCell !== true)
+      throw new WorkcellError('invalid-action', 'This question is answered once only. Leave out scope.', {
         details: { scope: given.scope },
       });
     if (given.word !== undefined && (given.answer === 'approve' || question.kind === 'host'))

@@ -129,16 +129,19 @@ export class Records {
 
   async questions(): Promise<Question[]> {
     const { desk } = await this.#open();
-    return (await desk.list()).map(({ id, kind, cell, action, risk, reasons, askedAt, expiresAt }) => ({
-      id,
-      ...(kind !== undefined && { kind }),
-      ...(cell !== undefined && { cell }),
-      action: { ...action },
-      risk,
-      reasons,
-      askedAt,
-      expiresAt,
-    }));
+    return (await desk.list()).map(
+      ({ id, kind, cell, forCell, action, risk, reasons, askedAt, expiresAt }) => ({
+        id,
+        ...(kind !== undefined && { kind }),
+        ...(cell !== undefined && { cell }),
+        ...(forCell === true && { forCell }),
+        action: { ...action },
+        risk,
+        reasons,
+        askedAt,
+        expiresAt,
+      }),
+    );
   }
 
   async answer(

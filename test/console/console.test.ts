@@ -142,6 +142,12 @@ test('a question is answered with one key, and the action goes on', async () => 
   await card.getByText('touch asked-in-page').waitFor();
   await card.getByText('the test wants a person').waitFor();
   await card.getByText('"GIT_SSH_COMMAND": "sh -c evil"').waitFor();
+  // A command counts once.
+  expect(await card.getByRole('button', { name: 'For this cell' }).count()).toBe(0);
+  const [question] = (await get('/v1/questions', operatorKey)).body as { id: string }[];
+  const body = JSON.stringify({ answer: 'approve', scope: 'cell' });
+  const often = await get(`/v1/questions/${question?.id}`, operatorKey, { method: 'POST', body });
+  expect(often.status).toBe(400);
   await card.focus();
   await page.keyboard.press('a');
   expect(await asking).toMatchObject({ exitCode: 0, output: 'done\n' });
@@ -156,22 +162,22 @@ test('a question is answered with one key, and the action goes on', async () => 
 
 test('an action is allowed for the cell with one key, and is no question there again', async () => {
   const { id } = await served.client.create({ name: 'asks-once' });
-  const again = { action: 'run', command: 'touch asked-often; echo done' };
+  const again = { action: 'write', path: 'asked-often', content: 'x' };
   const asking = served.act(id, again);
   const { page, problems } = await served.open('/questions');
-  const card = page.getByRole('article', { name: 'Question about run' });
-  await card.getByText('touch asked-often').waitFor();
+  const card = page.getByRole('article', { name: 'Question about write' });
+  await card.getByText(/asked-often/).waitFor();
   const [question] = (await get('/v1/questions', operatorKey)).body as { id: string }[];
   const refusal = JSON.stringify({ answer: 'deny', scope: 'cell' });
   const wrong = await get(`/v1/questions/${question?.id}`, operatorKey, { method: 'POST', body: refusal });
   expect(wrong.status).toBe(400);
   await card.focus();
   await page.keyboard.press('c');
-  expect(await asking).toMatchObject({ exitCode: 0 });
-  expect(await served.act(id, again)).toMatchObject({ exitCode: 0, output: 'done\n' });
+  expect(await asking).toMatchObject({ sizeBytes: 1 });
+  expect(await served.act(id, again)).toMatchObject({ sizeBytes: 1 });
   await page.evaluate(`location.hash = '#/cells/${id}'`);
   await page
-    .getByRole('option', { name: /touch asked-often/ })
+    .getByRole('option', { name: /asked-often/ })
     .nth(1)
     .click();
   const details = page.getByRole('region', { name: 'Details' });

@@ -140,6 +140,7 @@ guards = ["rules"]
 confirm = "store"
 rules = [
   { decision = "confirm", command = "touch asked*", reason = "the test wants a person" },
+  { decision = "confirm", action = "write", path = "**/asked*", reason = "the test wants a person" },
   { decision = "allow", command = "*" },
   { decision = "allow", action = "open_terminal" },
 ]

@@ -15,7 +15,7 @@ export function Questions({ questions, mayAnswer }: { questions: Polled<Question
       <div className="tools">
         <h1>Questions</h1>
         <span className="hint">
-          Keys: A approves once, C for the cell, D refuses the one that has the focus.
+          Keys: A approves once, C for the cell where that is offered, D refuses the one that has the focus.
         </span>
         <span className="space" />
         <AllowNotifications />
@@ -48,7 +48,7 @@ interface CardProps {
 }
 
 function QuestionCard({ question, mayAnswer, onAnswer }: CardProps) {
-  const { id, kind, cell, action, risk, reasons, askedAt, expiresAt } = question;
+  const { id, kind, cell, forCell, action, risk, reasons, askedAt, expiresAt } = question;
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState(false);
   const [word, setWord] = useState('');
@@ -78,7 +78,7 @@ function QuestionCard({ question, mayAnswer, onAnswer }: CardProps) {
         if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
         if (event.target !== event.currentTarget) return;
         if (event.key === 'a') void answer('approve');
-        if (event.key === 'c' && cell !== undefined) void answer('approve', 'cell');
+        if (event.key === 'c' && forCell === true) void answer('approve', 'cell');
         if (event.key === 'd') void answer('deny');
       }}
     >
@@ -119,13 +119,13 @@ function QuestionCard({ question, mayAnswer, onAnswer }: CardProps) {
         >
           Approve once
         </button>
-        {cell !== undefined && (
+        {forCell === true && (
           <button
             type="button"
             title={
               kind === 'host'
                 ? 'Every connection of this cell to that host and port'
-                : 'This very action whenever it comes again in this cell'
+                : 'This very action whenever it comes again, until a command or code runs in this cell'
             }
             disabled={busy || !mayAnswer}
             onClick={() => void answer('approve', 'cell')}

@@ -14,7 +14,8 @@ export interface Confirmation {
   readonly reason?: string | undefined;
 }
 
-interface Question extends Pick<ConfirmationRequest, 'kind' | 'action' | 'risk' | 'reasons' | 'cell'> {
+interface Question
+  extends Pick<ConfirmationRequest, 'kind' | 'action' | 'risk' | 'reasons' | 'cell' | 'forCell'> {
   /** The action in the form that we may keep and show. */
   readonly shown: JudgedAction;
   /** Earlier input that belongs to it. */
@@ -81,13 +82,14 @@ async function openRequest(
     if (waiting.expiresAt > now) return waiting;
     await options.pending?.remove(waiting.id);
   }
-  const { kind, action, shown, risk, reasons } = question;
+  const { kind, action, shown, risk, reasons, forCell } = question;
   const id = randomBytes(8).toString('hex');
   const times = { askedAt: now, expiresAt: now + timeoutMs };
   const request = {
     ...{ id, action: shown, risk, reasons, ...times, digest },
     ...(kind !== undefined && { kind }),
     ...(cell !== undefined && { cell }),
+    ...(forCell === true && { forCell }),
     ...((shown !== action || (typed ?? '') !== '') && { masked: true }),
   };
   await options.pending?.put(request);

@@ -40,6 +40,7 @@ export async function askAboutHost(
         risk: 'unknown',
         reasons: ['No network rule is on this host.'],
         cell: runtimeId,
+        forCell: true,
         signal,
         onAsked: (id) => {
           requestId = id;

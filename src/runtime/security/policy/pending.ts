@@ -48,6 +48,7 @@ export const pendingSchema = z.object({
   expiresAt: z.number(),
   digest: z.string(),
   cell: z.string().optional(),
+  forCell: z.boolean().optional(),
   masked: z.boolean().optional(),
   answer: z
     .object({

@@ -8,7 +8,7 @@ import { extensionsOf, mergeVerdicts } from '../analyzers/ensemble.js';
 import { rulesWith } from '../analyzers/programs/builtin-rules.js';
 import { rules } from '../analyzers/rules.js';
 import { askPerson, canonical } from './ask-confirmation.js';
-import { CellApprovals } from './cell-approvals.js';
+import { CellApprovals, isForCell } from './cell-approvals.js';
 import { checkOptions } from './check-options.js';
 import { compileRule, Subject } from './match.js';
 import type { DecisionRecord, JudgeContext, Outcome, Policy, PolicyOptions, PolicyRule } from './types.js';
@@ -50,16 +50,16 @@ export function policy(options: PolicyOptions = {}): Policy {
       const reasons = reason === undefined ? found : [reason, ...found.filter((text) => text !== reason)];
       const base = { at: Date.now(), action, risk, reasons, verdicts, policyVersion: version };
       const finish = (record: DecisionRecord) => {
+        if (record.outcome === 'allow') approvals.noteAllowed(action, context);
         options.onDecision?.(record);
         return record;
       };
       if (outcome !== 'confirm') return finish({ ...base, outcome, by });
-      const asked = { action, risk, by, unfolded: unfolded(), context };
-      const before = approvals.find(asked);
-      if (before !== undefined)
+      const forCell = approvals.open({ action, risk, by, unfolded: unfolded(), context });
+      if (forCell?.found !== undefined)
         return finish({
           ...base,
-          ...before,
+          ...forCell.found,
           outcome: 'allow',
           by: 'person',
           reasons: ['A person allowed it for this cell.', ...reasons],
@@ -71,6 +71,7 @@ export function policy(options: PolicyOptions = {}): Policy {
           reasons,
           shown: withoutSecrets(definitionOf(action, context), action),
           cell: context.cell,
+          forCell: forCell !== undefined,
           typed: context.typed,
           signal: context.signal,
           onAsked: (requestId) => context.onPending?.({ ...base, outcome: 'pending', by, requestId }),
@@ -78,9 +79,9 @@ export function policy(options: PolicyOptions = {}): Policy {
         options,
       );
       const { who, requestId } = answer;
-      const isForCell = answer.approved && (answer.scope ?? 'once') !== 'once' && context.cell !== undefined;
-      if (isForCell) approvals.keep(asked, { who, requestId });
-      const said = isForCell ? 'A person allowed it for this cell.' : answer.reason;
+      const keeps = forCell !== undefined && answer.approved && isForCell(answer.scope);
+      if (keeps) forCell.keep({ who, requestId });
+      const said = keeps ? 'A person allowed it for this cell.' : answer.reason;
       return finish({
         ...base,
         at: Date.now(),

@@ -63,15 +63,15 @@ export type Answer =
   | {
       readonly answer: 'approve' | 'deny';
       readonly who?: string | undefined;
-      /** What an approval holds for. Default: `once`. Of an action, `always` holds for the cell, too. */
+      /** What an approval holds for. Default: `once`. More than once only where the question says `forCell`. */
       readonly scope?: AnswerScope | undefined;
       /** Of a refused action: what the agent reads in the error. */
       readonly word?: string | undefined;
     };
 
 /**
- * What an approval holds for. `once`: this action, this connection. `cell`: until the cell ends; of an action, until its
- * runtime does. `always`: also in other cells, for hosts alone.
+ * What an approval holds for. `once`: this action, this connection. `cell`: until the cell ends; of an action, until
+ * something runs in the cell. `always`: also in other cells, for hosts alone.
  */
 export type AnswerScope = Exclude<NetworkAnswer, 'deny'>;
 
@@ -90,6 +90,8 @@ export interface ConfirmationRequest {
   readonly digest: string;
   /** The cell that the action is for; an answer counts there and nowhere else. */
   readonly cell?: string | undefined;
+  /** True where an approval can hold for the cell. Otherwise it counts once, whatever scope it has. */
+  readonly forCell?: boolean | undefined;
   /** Aborts when nobody wants the answer any more. */
   readonly signal?: AbortSignal | undefined;
 }
