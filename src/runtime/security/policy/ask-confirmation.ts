@@ -20,6 +20,8 @@ interface Question
   readonly shown: JudgedAction;
   /** Earlier input that belongs to it. */
   readonly typed?: string | undefined;
+  /** A digest of what the action means now: an answer to another meaning is none. */
+  readonly meaning?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onAsked: (requestId: string) => void;
 }
@@ -73,12 +75,12 @@ async function openRequest(
   options: PolicyOptions,
   timeoutMs: number,
 ): Promise<PendingRequest> {
-  const { cell, typed } = question;
-  const digest = digestOf(question.action, { cell, typed });
+  const { cell, typed, meaning } = question;
+  const digest = digestOf(question.action, { cell, typed, meaning });
   const now = Date.now();
   for (const waiting of (await options.pending?.list()) ?? []) {
     if (waiting.digest !== digest || waiting.cell !== cell) continue;
-    if (!waiting.masked && digestOf(waiting.action, { cell }) !== digest) continue;
+    if (!waiting.masked && digestOf(waiting.action, { cell, meaning }) !== digest) continue;
     if (waiting.expiresAt > now) return waiting;
     await options.pending?.remove(waiting.id);
   }
@@ -118,9 +120,9 @@ async function settle(answer: Answer, requestId: string, { pending }: PolicyOpti
 /** Of exactly this action in exactly this cell. */
 export function digestOf(
   action: JudgedAction,
-  { cell, typed }: { cell?: string | undefined; typed?: string | undefined } = {},
+  { cell, typed, meaning }: Partial<Pick<Question, 'cell' | 'typed' | 'meaning'>> = {},
 ): string {
-  return createHash('sha256').update(canonical({ action, cell, typed })).digest('hex');
+  return createHash('sha256').update(canonical({ action, cell, typed, meaning })).digest('hex');
 }
 
 /** JSON with sorted keys, so that equal actions have equal digests. */

@@ -11,6 +11,7 @@ import { askPerson, canonical } from './ask-confirmation.js';
 import { CellApprovals, isForCell } from './cell-approvals.js';
 import { checkOptions } from './check-options.js';
 import { compileRule, Subject } from './match.js';
+import { meaningOf } from './meaning.js';
 import type { DecisionRecord, JudgeContext, Outcome, Policy, PolicyOptions, PolicyRule } from './types.js';
 
 const defaultRisk = { low: 'allow', medium: 'confirm', high: 'deny', unknown: 'confirm' } as const;
@@ -73,6 +74,7 @@ export function policy(options: PolicyOptions = {}): Policy {
           cell: context.cell,
           forCell: forCell !== undefined,
           typed: context.typed,
+          meaning: meaningOf(unfolded(), context),
           signal: context.signal,
           onAsked: (requestId) => context.onPending?.({ ...base, outcome: 'pending', by, requestId }),
         },

@@ -1,5 +1,6 @@
 /** The one way from an action to the commands, code, addresses, paths and variables in it, for every caller. */
 
+import { posix } from 'node:path';
 import { quote } from '../../../../base/shell-quote.js';
 import { actions, type Carried, describeAction, verbs } from '../../../../protocol/index.js';
 import type { AnalyzeContext, DescribedAction, JudgedAction } from '../analyzer.js';
@@ -37,10 +38,18 @@ export interface Unfolded {
   readonly paths: readonly string[];
   readonly addresses: readonly string[];
   readonly tools: readonly string[];
+  /** Variables that the cell held before, and texts of written files that it names. */
+  known(): Known;
   /** False when it may hold more than the lists say: code, text for running programs, unreadable parts. */
   readonly complete: boolean;
   /** Notes what it leaves in the cell. Call it once the action may run. */
   keep(memory: Memory): void;
+}
+
+/** What earlier actions left that gives an action its meaning. */
+export interface Known {
+  readonly variables: readonly (readonly [string, string])[];
+  readonly files: readonly (readonly [string, string])[];
 }
 
 export function unfold(action: JudgedAction, context: AnalyzeContext = {}, rules = builtinRules): Unfolded {
@@ -70,6 +79,8 @@ export function unfold(action: JudgedAction, context: AnalyzeContext = {}, rules
     paths: unfolding.paths,
     addresses: scope.addresses,
     tools: unfolding.tools,
+    known: () =>
+      knownIn(scope, [action, scope.met.map(({ path, args, redirects }) => [path, args, redirects])]),
     complete: unfolding.complete && findings.unknown.size === 0,
     keep(memory) {
       memory.keepFiles(scope);
@@ -77,6 +88,23 @@ export function unfold(action: JudgedAction, context: AnalyzeContext = {}, rules
       // An action that starts nothing sets its variables for later starts.
       if (definition?.startsProcess !== true) memory.keepVariables(unfolding.variables);
     },
+  };
+}
+
+/** Files that programs read without being told. */
+const unnamed =
+  /^(?:package\.json|(?:gnu)?makefile|justfile|rakefile|taskfile\.ya?ml|pyproject\.toml|\.envrc)$/i;
+
+/** A file counts as named by its name without the ending, too: `python3 -m x` reads `x.py`. */
+function knownIn(scope: Scope, words: unknown): Known {
+  const text = JSON.stringify(words);
+  const isNamed = (place: string) => {
+    const name = posix.basename(place);
+    return unnamed.test(name) || text.includes(posix.parse(name).name);
+  };
+  return {
+    variables: [...scope.variables].map(([name, { text: value }]) => [name, value] as const),
+    files: [...scope.written].filter(([place]) => isNamed(place)),
   };
 }
 
