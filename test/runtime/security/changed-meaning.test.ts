@@ -69,3 +69,53 @@ test.each<[string, string, JudgedAction | string]>([
   expect(await act(guard, change)).toBe('allowed');
   expect(await act(guard, step)).toBe('confirmation-timeout');
 });
+
+/** A guard whose person takes part in `during` while each question waits. */
+function whileAsked(during: (guard: Guard, question: number) => Promise<unknown> | undefined) {
+  const asked: unknown[] = [];
+  const guard: Guard = policyGuard(
+    policy({
+      rules,
+      confirm: async ({ action }) => {
+        asked.push(action.command);
+        await during(guard, asked.length);
+        return 'approve' as const;
+      },
+    }),
+  );
+  return { guard, asked };
+}
+
+test('a script that changes while the question waits is asked anew, and stays changed', async () => {
+  const { guard, asked } = whileAsked((own, question) =>
+    question === 1 ? act(own, write('x.sh', 'rm -rf /\n')) : undefined,
+  );
+  await act(guard, write('x.sh', 'ls\n'));
+  // The changed script is what the rules refuse.
+  expect(await act(guard, 'sh x.sh')).toBe('allowed');
+  expect(asked).toHaveLength(2);
+  expect(await act(guard, '. ./x.sh')).toBe('denied');
+});
+
+test('a shell that goes elsewhere while the question waits is asked anew', async () => {
+  const { guard, asked } = whileAsked((own, question) => (question === 1 ? act(own, 'cd other') : undefined));
+  expect(await act(guard, 'git push')).toBe('allowed');
+  expect(asked).toHaveLength(2);
+});
+
+test('what other actions leave while a question waits is remembered', async () => {
+  const { guard, asked } = whileAsked((own, question) =>
+    question === 1 ? act(own, write('y.sh', 'rm -rf /\n')) : undefined,
+  );
+  await act(guard, write('x.sh', 'ls\n'));
+  expect(await act(guard, 'sh x.sh')).toBe('allowed');
+  expect(asked).toHaveLength(1);
+  expect(await act(guard, '. ./y.sh')).toBe('denied');
+});
+
+test('an action whose meaning changes at every question is refused in the end', async () => {
+  const { guard, asked } = whileAsked((own, question) => act(own, write('x.sh', `echo ${question}\n`)));
+  await act(guard, write('x.sh', 'ls\n'));
+  expect(await act(guard, 'sh x.sh')).toBe('denied');
+  expect(asked).toHaveLength(5);
+});

@@ -5,6 +5,7 @@ import type { AnalyzeContext, Analyzer, JudgedAction } from '../analyzers/analyz
 import { extensionsOf } from '../analyzers/ensemble.js';
 import { rulesWith } from '../analyzers/programs/builtin-rules.js';
 import { Memory } from '../analyzers/shell/memory.js';
+import { meaningOf } from './meaning.js';
 import { TypedLines } from './typed-lines.js';
 import type { DecisionRecord, Policy } from './types.js';
 
@@ -29,33 +30,71 @@ export function policyGuard(
     memories.set(given.cell, memory);
     const context = { ...given, memory };
     const judges = statedRisk === undefined ? analyzers : [...analyzers, caller(statedRisk)];
-    const typed = lines.before(action, context);
-    let read: Unfolded | undefined;
-    const unfolded = () => {
-      read ??= unfold(action, { ...context, typed: typed?.pending }, rules);
-      return read;
+    const readNow = () => {
+      const typed = lines.before(action, context);
+      const version = memory.version;
+      let read: Unfolded | undefined;
+      const unfolded = () => {
+        read ??= unfold(action, { ...context, typed: typed?.pending }, rules);
+        return read;
+      };
+      return { typed, version, unfolded };
     };
-    const decision = await policy.judge(action, {
-      ...context,
-      unfolded,
-      typed: typed?.pending,
-      analyzers: judges,
-      onPending: ({ action: _, ...rest }) => record(rest),
-    });
-    const { action: _, ...rest } = decision;
-    record(rest);
-    if (decision.outcome === 'allow') {
-      if (typed !== undefined) lines.after(typed);
-      unfolded().keep(memory);
-      return;
+    let before = readNow();
+    for (let round = 1; ; round++) {
+      const { typed, unfolded } = before;
+      // What it means at the moment of the judgement, not when somebody first looks.
+      unfolded();
+      const { action: _, ...decision } = await policy.judge(action, {
+        ...context,
+        unfolded,
+        typed: typed?.pending,
+        analyzers: judges,
+        onPending: ({ action: _, ...rest }) => record(rest),
+      });
+      if (decision.outcome !== 'allow') {
+        record(decision);
+        throw refusal(action, decision);
+      }
+      // Other actions may have run while somebody judged.
+      const now = memory.version === before.version ? before : readNow();
+      if (now === before || isSame(now, before, context)) {
+        record(decision);
+        if (now.typed !== undefined) lines.after(now.typed);
+        now.unfolded().keep(memory);
+        return;
+      }
+      if (round === mostRounds) {
+        const reasons = ['What it means changed each time while it was judged.', ...decision.reasons];
+        const refused = { ...decision, outcome: 'deny', by: 'guard', reasons } as const;
+        record(refused);
+        throw refusal(action, refused);
+      }
+      before = now;
     }
-    const { by, risk, reasons, requestId } = decision;
-    throw new WorkcellError(
-      by === 'timeout' ? 'confirmation-timeout' : 'denied',
-      `The action "${action.action}" was refused (risk ${risk}, by ${by}): ${reasons.join(' ') || 'the policy says so.'}`,
-      { details: { risk, by, reasons: [...reasons], ...(requestId === undefined ? {} : { requestId }) } },
-    );
   };
+}
+
+/** How often to judge an action anew whose meaning changes meanwhile. */
+const mostRounds = 5;
+
+interface Reading {
+  readonly typed: ReturnType<TypedLines['before']>;
+  readonly unfolded: () => Unfolded;
+}
+
+function isSame(left: Reading, right: Reading, context: AnalyzeContext): boolean {
+  if (left.typed?.pending !== right.typed?.pending) return false;
+  return meaningOf(left.unfolded(), context) === meaningOf(right.unfolded(), context);
+}
+
+function refusal(action: JudgedAction, decision: Omit<DecisionRecord, 'action'>): WorkcellError {
+  const { by, risk, reasons, requestId } = decision;
+  return new WorkcellError(
+    by === 'timeout' ? 'confirmation-timeout' : 'denied',
+    `The action "${action.action}" was refused (risk ${risk}, by ${by}): ${reasons.join(' ') || 'the policy says so.'}`,
+    { details: { risk, by, reasons: [...reasons], ...(requestId === undefined ? {} : { requestId }) } },
+  );
 }
 
 /** The strictest of several verdicts counts, so a risk that the caller states can only raise it. */

@@ -48,6 +48,8 @@ export interface Unfolded {
 
 /** What earlier actions left that gives an action its meaning. */
 export interface Known {
+  /** Where its shell went. */
+  readonly cwd: string;
   readonly variables: readonly (readonly [string, string])[];
   readonly files: readonly (readonly [string, string])[];
 }
@@ -80,7 +82,10 @@ export function unfold(action: JudgedAction, context: AnalyzeContext = {}, rules
     addresses: scope.addresses,
     tools: unfolding.tools,
     known: () =>
-      knownIn(scope, [action, scope.met.map(({ path, args, redirects }) => [path, args, redirects])]),
+      knownIn(scope, unfolding.elsewhere, [
+        action,
+        scope.met.map(({ path, args, redirects }) => [path, args, redirects]),
+      ]),
     complete: unfolding.complete && findings.unknown.size === 0,
     keep(memory) {
       memory.keepFiles(scope);
@@ -96,13 +101,14 @@ const unnamed =
   /^(?:package\.json|(?:gnu)?makefile|justfile|rakefile|taskfile\.ya?ml|pyproject\.toml|\.envrc)$/i;
 
 /** A file counts as named by its name without the ending, too: `python3 -m x` reads `x.py`. */
-function knownIn(scope: Scope, words: unknown): Known {
+function knownIn(scope: Scope, cwd: string, words: unknown): Known {
   const text = JSON.stringify(words);
   const isNamed = (place: string) => {
     const name = posix.basename(place);
-    return unnamed.test(name) || text.includes(posix.parse(name).name);
+    return unnamed.test(name) || text.includes(JSON.stringify(posix.parse(name).name).slice(1, -1));
   };
   return {
+    cwd,
     variables: [...scope.variables].map(([name, { text: value }]) => [name, value] as const),
     files: [...scope.written].filter(([place]) => isNamed(place)),
   };

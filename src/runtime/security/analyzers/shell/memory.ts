@@ -24,6 +24,12 @@ export class Memory {
   #downloaded: ReadonlySet<string> = new Set();
   #renamed: ReadonlyMap<string, string> = new Map();
   #written: ReadonlyMap<string, string> = new Map();
+  #version = 0;
+
+  /** Another number whenever an action may have left something. */
+  get version(): number {
+    return this.#version;
+  }
 
   /** `session`: the shell in which the scope continues, if that shell stays. */
   bring(scope: Scope, session: string | undefined): void {
@@ -41,6 +47,7 @@ export class Memory {
   }
 
   keepFiles(scope: Scope): void {
+    this.#version++;
     this.#downloaded = new Set([...scope.downloaded].slice(-mostEntries));
     this.#renamed = latest(scope.renamed);
     this.#written = latest(scope.written, longestText);
@@ -48,6 +55,7 @@ export class Memory {
 
   keepShell(session: string, scope: Scope, cwd: string): void {
     const variables = new Map([...scope.variables].map(([name, { text }]) => [name, text]));
+    this.#version++;
     this.#shells.delete(session);
     this.#shells.set(session, {
       variables: latest(variables, longestText),
@@ -60,6 +68,7 @@ export class Memory {
   }
 
   keepVariables(variables: readonly (readonly [string, string])[]): void {
+    this.#version++;
     this.#environment = latest(new Map([...this.#environment, ...variables]), longestText);
   }
 }
