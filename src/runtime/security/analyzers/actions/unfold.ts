@@ -47,7 +47,7 @@ export interface Unfolded {
 }
 
 /** What earlier actions left that gives an action its meaning. */
-export interface Known {
+interface Known {
   /** Where its shell went. */
   readonly cwd: string;
   readonly variables: readonly (readonly [string, string])[];
