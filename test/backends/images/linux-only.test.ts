@@ -22,8 +22,13 @@ test.each(['docker', 'ubuntu-docker', 'kubernetes', 'daytona', 'e2b', 'modal', '
   },
 );
 
-test.each(['cli', 'local', 'remote', 'service'])('%s can start without Linux', async (name) => {
-  expect(await (await loadBackend(name)).probe()).toMatchObject({ available: true });
+test.each([
+  ['cli', {}],
+  ['local', {}],
+  ['remote', { url: 'http://127.0.0.1:1' }],
+  ['service', { url: 'http://127.0.0.1:1', apiKey: 'a key of a service' }],
+])('%s can start without Linux', async (name, place) => {
+  expect(await (await loadBackend(name)).probe(place)).toMatchObject({ available: true });
 });
 
 test('a start that names no backend, or needs the executor, fails with what to do', async () => {
