@@ -13,12 +13,12 @@ test('so many requests for secrets wait, and no more', () =>
     const gateway = new EgressGateway(networkRulesSchema.parse({}));
     const held = new HeldNetwork(gateway);
     const server = createServer((socket) => {
-      socket.setEncoding('utf8');
+      socket.on('error', () => {}).setEncoding('utf8');
       held.serve(socket);
     });
     server.listen(join(directory, 's'));
     await once(server, 'listening');
-    const owner: Socket = connect(join(directory, 's'));
+    const owner: Socket = connect(join(directory, 's')).on('error', () => {});
     onTestFinished(() => {
       owner.destroy();
       server.close();
